@@ -26,6 +26,11 @@ struct DeviceProperties {
   int minor = 0;                  ///< its second number
   int max_threads_per_block = 0;
   int warp_size = 32;
+  int max_threads_per_multi_processor = 0;
+  int regs_per_multiprocessor = 0;              ///< 32-bit registers
+  size_t shared_memory_per_block = 0;           ///< bytes, unless a kernel asks for more
+  size_t shared_memory_per_multiprocessor = 0;  ///< bytes
+  size_t L2_cache_size = 0;                     ///< bytes
 };
 
 /// Whether a GPU is available. The first call loads the CUDA backend.
@@ -38,6 +43,8 @@ HEARTH_API void set_device(Device device);  ///< sets this thread's current devi
 HEARTH_API void set_device(int index);      ///< sets this thread's current device
 HEARTH_API std::string get_device_name(int device = -1);             ///< such as "NVIDIA A100"
 HEARTH_API DeviceProperties get_device_properties(int device = -1);  ///< -1: current device
+/// Whether kernels on `device` can access the memory of `peer_device`.
+HEARTH_API bool can_device_access_peer(int device, int peer_device);
 
 /// Waits for all work on the device (-1: the current one); throws if a kernel found a fault, such
 /// as an index out of range.
@@ -60,6 +67,9 @@ HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks t
 HEARTH_API std::string memory_summary(int device = -1, bool abbreviated = false);
 /// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
+/// Allocates memory of the device for use on its current stream.
+HEARTH_API void* caching_allocator_alloc(size_t bytes, int device = -1);
+HEARTH_API void caching_allocator_delete(void* data);  ///< frees it; null is ignored
 /// Limits the memory reserved on the device to this part of its total memory, from 0 to 1; beyond
 /// it, allocations throw OutOfMemoryError.
 HEARTH_API void set_per_process_memory_fraction(double fraction, int device = -1);

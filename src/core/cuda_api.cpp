@@ -1,7 +1,6 @@
 #include "core/backends.h"
 #include "core/device_allocator.h"
 #include "core/device_context.h"
-#include "core/faults.h"
 #include "core/streams.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
@@ -42,6 +41,11 @@ DeviceProperties get_device_properties(int device) {
   return require_cuda().properties(cuda_index(device));
 }
 
+bool can_device_access_peer(int device, int peer_device) {
+  const int peer = cuda_index(peer_device);
+  return require_cuda().can_access_peer(cuda_index(device), peer);
+}
+
 void synchronize(int device) { synchronize_device(cuda_index(device)); }
 
 void manual_seed(uint64_t seed) {
@@ -70,6 +74,18 @@ void reset_peak_memory_stats(int device) { device_allocator(cuda_device(device))
 
 void empty_cache() {
   for (int i = 0; i < device_count(); ++i) device_allocator(cuda_device(i)).empty_cache();
+}
+
+void* caching_allocator_alloc(size_t bytes, int device) {
+  const Device on = cuda_device(device);
+  return device_allocator(on).allocate(bytes, hearth::current_stream(on));
+}
+
+void caching_allocator_delete(void* data) {
+  if (!data) return;
+  const int device = require_cuda().reach_of(data).device;
+  HEARTH_CHECK(device >= 0, "invalid device pointer: the memory is not a GPU's");
+  device_allocator(cuda_device(device)).free(data);
 }
 
 std::string memory_summary(int device, bool abbreviated) {
@@ -174,9 +190,8 @@ void Event::wait(const Stream& stream) const {
 
 void Event::synchronize() const {
   if (!recorded_) return;
-  Backend& backend = require_cuda();
-  backend.synchronize(handle_);
-  check_fault(*backend.fault_slot(recorded_->device_index(), recorded_->handle()));
+  require_cuda().synchronize(handle_);
+  check_stream_fault(recorded_->device_index(), recorded_->handle());
 }
 
 bool Event::query() const { return !recorded_ || require_cuda().query(handle_); }

@@ -42,7 +42,8 @@ struct DeviceAllocator::Block {
   std::byte* data;
   size_t size;
   StreamHandle stream;
-  bool is_small;        // its segment belongs to the pool small_
+  Pools* pools;
+  bool is_small;        // its segment belongs to pools->small
   bool in_use = false;  // allocated, or freed with pending events
   int pending_events = 0;
   MemoryLabel label = {};
@@ -70,21 +71,22 @@ DeviceAllocator::~DeviceAllocator() {
 }
 
 DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
-  return block.is_small ? small_ : large_;
+  return block.is_small ? block.pools->small : block.pools->large;
 }
 
 void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   const std::lock_guard lock(mutex_);
   if (bytes > kLargestRequest) throw_out_of_memory(bytes);
-  const size_t size = round_up(bytes, kMinBlock);
+  const bool is_captured = capture_pools_ && backend_.is_capturing(device_, stream);
+  const Request request{round_up(bytes, kMinBlock), stream, is_captured ? capture_pools_ : &pools_};
   collect_freed();
-  Block* block = take_cached(size, stream);
+  Block* block = take_cached(request);
   if (block) ++stats_.cache_hits;
-  if (!block) block = new_segment(size, stream, segment_size(size));
-  if (!block) block = take_after_release(size, stream);
+  if (!block) block = new_segment(request, segment_size(request.size));
+  if (!block) block = take_after_release(request);
   if (!block) throw_out_of_memory(bytes);
-  split(block, size);
+  split(block, request.size);
   block->in_use = true;
   block->label = label;
   in_use_[block->data] = block;
@@ -132,13 +134,26 @@ void DeviceAllocator::retag(void* data, MemoryLabel label) {
   detail::note_retag(stats_);
 }
 
+DeviceAllocator::Block* DeviceAllocator::block_in_use(void* data) {
+  const auto found = in_use_.find(data);
+  HEARTH_CHECK(found != in_use_.end(), "invalid device pointer: not allocated on cuda:", device_);
+  return found->second;
+}
+
 void DeviceAllocator::free(void* data, StreamHandle stream) {
   if (!data) return;
   const std::lock_guard lock(mutex_);
-  const auto found = in_use_.find(data);
-  HEARTH_CHECK(found != in_use_.end(), "invalid device pointer: not allocated on cuda:", device_);
-  Block* const block = found->second;
-  in_use_.erase(found);
+  free_locked(block_in_use(data), stream);
+}
+
+void DeviceAllocator::free(void* data) {
+  const std::lock_guard lock(mutex_);
+  Block* const block = block_in_use(data);
+  free_locked(block, block->stream);
+}
+
+void DeviceAllocator::free_locked(Block* block, StreamHandle stream) {
+  in_use_.erase(block->data);
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
   count(*block, -static_cast<int64_t>(block->size));
@@ -154,9 +169,10 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
 }
 
 /// Makes the block wait for its other streams. If the device has failed, the end of their work is
-/// unknown, and the block is never reused.
+/// unknown, and the block is never reused. During a capture, events would become part of it.
 void DeviceAllocator::wait_for_streams(Block* block) noexcept {
   try {
+    if (capture_pools_) return freed_while_capturing_.push_back(block);
     for (StreamHandle other : block->other_streams) events_->add(block, device_, other);
   } catch (const std::exception&) {
     ++block->pending_events;
@@ -172,45 +188,65 @@ void DeviceAllocator::record_stream(void* data, StreamHandle stream) {
   if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
 }
 
-DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle stream) {
-  Block key{nullptr, size, stream, size <= kSmallRequest};
+void DeviceAllocator::begin_capture(GraphPoolId pool) {
+  const std::lock_guard lock(mutex_);
+  capture_pools_ = &graph_pools_[pool];
+  ++capture_pools_->num_graphs;
+}
+
+void DeviceAllocator::end_capture() {
+  const std::lock_guard lock(mutex_);
+  capture_pools_ = nullptr;
+  for (Block* block : std::exchange(freed_while_capturing_, {})) wait_for_streams(block);
+}
+
+void DeviceAllocator::release_pool(GraphPoolId pool) {
+  const std::lock_guard lock(mutex_);
+  --graph_pools_[pool].num_graphs;
+}
+
+DeviceAllocator::Block* DeviceAllocator::take_cached(const Request& request) {
+  Block key{nullptr, request.size, request.stream, request.pools, request.size <= kSmallRequest};
   Pool& pool = pool_of(key);
   const auto found = pool.lower_bound(&key);
-  if (found == pool.end() || (*found)->stream != stream) return nullptr;
+  if (found == pool.end() || (*found)->stream != request.stream) return nullptr;
   Block* const block = *found;
   pool.erase(found);
   return block;
 }
 
-DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream,
-                                                     size_t segment_bytes) {
+DeviceAllocator::Block* DeviceAllocator::new_segment(const Request& request, size_t segment_bytes) {
   const auto reserved = static_cast<size_t>(stats_.reserved_bytes.current);
   if (reserved > limit_ || segment_bytes > limit_ - reserved) return nullptr;
   auto* const data = static_cast<std::byte*>(backend_.allocate(device_, segment_bytes));
   if (!data) return nullptr;
   stats_.segment.increase(1);
   stats_.reserved_bytes.increase(static_cast<int64_t>(segment_bytes));
-  return new Block{data, segment_bytes, stream, size <= kSmallRequest};
+  return new Block{data, segment_bytes, request.stream, request.pools,
+                   request.size <= kSmallRequest};
 }
 
 /// Called when no segment can be allocated: waits for freed blocks that streams still use. If none
-/// of these fits, returns unused segments to the device and allocates again.
-DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
+/// of these fits, returns unused segments to the device and allocates again. A capture forbids
+/// both.
+DeviceAllocator::Block* DeviceAllocator::take_after_release(const Request& request) {
   ++stats_.num_alloc_retries;
-  drain_freed();
-  if (Block* const block = take_cached(size, stream)) return block;
-  release_segments(small_);
-  release_segments(large_);
-  Block* const block = new_segment(size, stream, segment_size(size));
+  if (!capture_pools_) {
+    drain_freed();
+    if (Block* const block = take_cached(request)) return block;
+    release_all_segments();
+    if (Block* const block = new_segment(request, segment_size(request.size))) return block;
+  }
   // The remaining memory may hold this block, though not a larger shared segment.
-  return block ? block : new_segment(size, stream, size);
+  return new_segment(request, request.size);
 }
 
 /// Splits the unneeded end off the block, if it is large enough for another block.
 void DeviceAllocator::split(Block* block, size_t size) {
   const size_t rest = block->size - size;
   if (!leaves_block(block->is_small, rest)) return;
-  auto* const tail = new Block{block->data + size, rest, block->stream, block->is_small};
+  auto* const tail =
+      new Block{block->data + size, rest, block->stream, block->pools, block->is_small};
   tail->previous = block;
   tail->next = block->next;
   if (tail->next) tail->next->previous = tail;
@@ -259,7 +295,19 @@ void DeviceAllocator::release_segments(Pool& pool) {
   }
 }
 
+/// Releases the unused segments, except those of graphs.
+void DeviceAllocator::release_all_segments() {
+  release_segments(pools_.small);
+  release_segments(pools_.large);
+  for (auto& [id, pools] : graph_pools_) {
+    if (pools.num_graphs > 0) continue;
+    release_segments(pools.small);
+    release_segments(pools.large);
+  }
+}
+
 void DeviceAllocator::collect_freed() {
+  if (capture_pools_) return;  // a capture forbids to query events
   events_->collect([this](Block* block) { release_block(block); });
 }
 
@@ -269,9 +317,9 @@ void DeviceAllocator::drain_freed() {
 
 void DeviceAllocator::empty_cache() {
   const std::lock_guard lock(mutex_);
+  HEARTH_CHECK(!capture_pools_, kNotWhileCapturing);
   drain_freed();
-  release_segments(small_);
-  release_segments(large_);
+  release_all_segments();
 }
 
 MemoryStats DeviceAllocator::stats() {
@@ -311,7 +359,7 @@ MemoryReport DeviceAllocator::locked_report(size_t wanted) {
   report.limit = limit_;
   report.wanted = wanted;
   backend_.memory_info(device_, report.free_bytes, report.total_bytes);
-  for (const Pool* pool : {&small_, &large_})
+  for (const Pool* pool : {&pools_.small, &pools_.large})
     for (const Block* block : *pool)
       report.largest_unused = std::max(report.largest_unused, block->size);
   return report;

@@ -5,6 +5,7 @@
 
 #include "core/backends.h"
 #include "core/generator_impl.h"
+#include "core/graph_capture.h"
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
@@ -14,8 +15,14 @@ namespace hearth {
 
 namespace {
 
-/// The offset of a CUDA generator advances by this number per launch (core/philox.h).
-constexpr uint64_t kOffsetStep = 4;
+/// Throws in a capture by a GPU's current stream: replays would not repeat the call.
+void check_not_capturing(const GeneratorImpl& impl, const char* text) {
+  if (!impl.device.is_cuda() || !is_capturing(impl.device)) return;
+  detail::fail<Error>(text,
+                      " during CUDA graph capture. If you need this call to be captured, please "
+                      "file an issue. Current cudaStreamCaptureStatus: "
+                      "cudaStreamCaptureStatusActive");
+}
 
 std::shared_ptr<GeneratorImpl> new_impl(Device device) {
   return std::make_shared<GeneratorImpl>(device);
@@ -27,6 +34,7 @@ GeneratorImpl& checked(GeneratorImpl* impl) {
 }
 
 void reseed(GeneratorImpl& impl, uint64_t seed) {
+  check_not_capturing(impl, "Cannot call CUDAGeneratorImpl::set_current_seed");
   const std::lock_guard lock(impl.state_mutex);
   impl.mt.reseed(seed);
   impl.philox_seed = seed;
@@ -109,6 +117,9 @@ void Generator::set_state(const Tensor& state) {
       TypeError,
       state.defined() && state.is_cpu() && state.scalar_type() == kByte && state.is_contiguous(),
       "expected a torch.ByteTensor, but got ", state.toString());
+  check_not_capturing(g,
+                      "Please ensure to utilize the CUDAGeneratorImpl::set_state_index method "
+                      "during capturing.");
   const std::lock_guard lock(g.state_mutex);
   const size_t size = size_t(state.numel());
   if (g.device.is_cpu()) {
@@ -179,9 +190,11 @@ Draw::Draw(const Generator& generator, Device device)
     source_.mt = &impl_.mt;
     return;
   }
+  const Generator& used = generator.defined() ? generator : default_generator(device);
+  if (draw_in_capture(used, device, source_)) return;
   source_.seed = impl_.philox_seed;
   source_.offset = impl_.philox_offset;
-  impl_.philox_offset += kOffsetStep;
+  impl_.philox_offset += kPhiloxOffsetStep;
 }
 
 }  // namespace hearth

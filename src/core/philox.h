@@ -36,6 +36,19 @@ HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequ
   return philox_rounds(counter, static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 }
 
+/// The seed and the offset of a launch.
+struct PhiloxKey {
+  unsigned long long seed, offset;
+};
+
+/// The key of a RandomSource without a Mersenne twister. Call it where the kernel runs, because a
+/// graph's memory is on the device.
+template <class Source>
+HEARTH_FN PhiloxKey philox_key(const Source& source) {
+  if (source.graph == nullptr) return {source.seed, source.offset};
+  return {source.graph[0], source.graph[1] + source.offset};
+}
+
 /// The number of values of type Bits (32-bit words, 64-bit words or whole blocks) in a block.
 template <class Bits>
 inline constexpr int kPhiloxLanes = static_cast<int>(sizeof(PhiloxBlock) / sizeof(Bits));

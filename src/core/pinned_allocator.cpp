@@ -11,6 +11,7 @@
 #include "core/device_allocator.h"
 #include "core/device_context.h"
 #include "core/event_queue.h"
+#include "core/graph_capture.h"
 
 namespace hearth {
 
@@ -105,18 +106,19 @@ void PinnedAllocator::free(void* data) {
   in_use_.erase(found);
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
-  if (block->streams.empty()) {
-    stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
-    cache(block);
-  }
-  wait_for_streams(block);
+  if (!block->streams.empty()) return wait_for_streams(block);
+  stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
+  cache(block);
 }
 
 /// Makes the block wait for its recorded streams. If the device has failed, the end of their work
-/// is unknown, and the block is never reused.
+/// is unknown, and the block is never reused. During a capture, no event can tell either.
 void PinnedAllocator::wait_for_streams(Block* block) noexcept {
   try {
-    for (const auto& [device, stream] : block->streams) events_.add(block, device, stream);
+    if (any_capture())
+      ++block->pending_events;
+    else
+      for (const auto& [device, stream] : block->streams) events_.add(block, device, stream);
   } catch (const std::exception&) {
     ++block->pending_events;
   }
@@ -135,6 +137,8 @@ void PinnedAllocator::record(const void* data, int device, StreamHandle stream) 
   const std::lock_guard lock(mutex_);
   Block* const block = find(data);
   if (!block) return;
+  // Each replay of a graph copies from or to the block again, so it is never reused.
+  if (is_capturing(Device(DeviceType::CUDA, DeviceIndex(device)))) ++block->pending_events;
   const std::pair recorded(device, stream);
   if (std::ranges::find(block->streams, recorded) == block->streams.end())
     block->streams.push_back(recorded);
@@ -146,6 +150,7 @@ bool PinnedAllocator::contains(const void* data) {
 }
 
 void PinnedAllocator::collect() {
+  if (any_capture()) return;  // a capture forbids to query events
   events_.collect([this](Block* block) {
     stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
     cache(block);

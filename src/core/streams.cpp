@@ -6,6 +6,7 @@
 
 #include "core/device_context.h"
 #include "core/faults.h"
+#include "core/graph_capture.h"
 #include "core/modes.h"
 
 namespace hearth {
@@ -65,10 +66,16 @@ StreamHandle stream_from_pool(int device, int priority) {
   return pool.streams[pool.next++ % kPoolSize];
 }
 
-void synchronize_stream(int device, StreamHandle stream) {
+void check_stream_fault(int device, StreamHandle stream) {
   Backend& backend = require_cuda();
-  backend.synchronize(device, stream);
   check_fault(*backend.fault_slot(device, stream));
+  for (StreamHandle captured : graph_streams(device))
+    check_fault(*backend.fault_slot(device, captured));
+}
+
+void synchronize_stream(int device, StreamHandle stream) {
+  require_cuda().synchronize(device, stream);
+  check_stream_fault(device, stream);
 }
 
 void synchronize_device(int device) {

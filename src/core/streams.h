@@ -17,6 +17,9 @@ void set_current_stream(Device device, StreamHandle stream);
 /// all other priorities. Streams exist until the process ends.
 StreamHandle stream_from_pool(int device, int priority);
 
+/// Throws if a kernel of the stream has reported a fault; called when the stream has been waited
+/// for. Kernels of graphs report to the streams on which they were captured.
+void check_stream_fault(int device, StreamHandle stream);
 /// Waits for all work in the stream; throws if a kernel has reported a fault.
 void synchronize_stream(int device, StreamHandle stream);
 /// The same for all streams of the device.

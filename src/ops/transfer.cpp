@@ -1,7 +1,6 @@
 #include <cstring>
 
 #include "core/backends.h"
-#include "core/faults.h"
 #include "core/pinned_allocator.h"
 #include "core/step_clock.h"
 #include "core/streams.h"
@@ -102,8 +101,7 @@ void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bo
     return;
   }
   backend.synchronize(from.device.index(), stream);
-  FaultSlot* faults = backend.fault_slot(from.device.index(), stream);
-  check_fault(*faults);
+  check_stream_fault(from.device.index(), stream);
 }
 
 void Transfer::launch(const Args& args, LaunchContext& context) {

@@ -4,6 +4,9 @@
 
 namespace hearth::optim {
 
+template <>
+inline constexpr bool kUsesStepCount<AdadeltaParamState> = false;
+
 void AdadeltaOptions::fields(Fields& f) {
   f.field("lr", lr_);
   f.field("rho", rho_);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "hearth/autograd.h"
+#include "hearth/cuda_graph.h"
+#include "hearth/demangle.h"
 #include "hearth/memory_stats.h"
 #include "hearth/operators.h"
 #include "hearth/optim/optimizer.h"
@@ -107,6 +109,21 @@ inline Tensor loss_of(const Optimizer::LossClosure& closure) {
   return closure();
 }
 
+/// Whether the update depends on the state's number of steps, which is on the host.
+template <class State>
+inline constexpr bool kUsesStepCount = requires(State& state) {
+  state.step();
+};
+
+/// Throws in a capture of a GPU's work.
+inline void check_not_capturing(const Optimizer& optimizer) {
+  HEARTH_CHECK(!cuda::is_current_stream_capturing(),
+               "Attempting CUDA graph capture of step() for an instance of ",
+               short_class_name(typeid(optimizer)),
+               " but param_groups' capturable is False. Each replay would repeat the same step: "
+               "call step() after the replay instead");
+}
+
 /// step() of an optimizer: update(options, batch) for all parameters. keeps_state(options): whether
 /// parameters with these options have state; by default, they have.
 template <class Options, class State, class Update>
@@ -115,6 +132,7 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
   const profiler::detail::OptimizerStep step(typeid(optimizer));
   const NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
+  if constexpr (kUsesStepCount<State>) check_not_capturing(optimizer);
   const MemoryTagGuard tag(MemoryTag::OptimizerState);
   for (const OptimizerParamGroup& group : optimizer.param_groups()) {
     const Options& options = options_of<Options>(group);

@@ -4,6 +4,9 @@
 
 namespace hearth::optim {
 
+template <>
+inline constexpr bool kUsesStepCount<RMSpropParamState> = false;
+
 template class OptimizerCloneableOptions<RMSpropOptions>;
 
 void RMSpropOptions::fields(Fields& f) {

@@ -4,6 +4,9 @@
 
 namespace hearth::optim {
 
+template <>
+inline constexpr bool kUsesStepCount<RpropParamState> = false;
+
 void RpropOptions::fields(Fields& f) {
   f.field("lr", lr_);
   f.field("etas", etas_);

@@ -22,6 +22,20 @@ struct DeviceProperties;
 struct RecurrenceNetShape;
 
 using EventHandle = void*;
+using GraphHandle = void*;
+
+/// CUDA's error for calls that a capture forbids, cudaErrorStreamCaptureUnsupported.
+inline constexpr char kNotWhileCapturing[] =
+    "CUDA error: operation not permitted when stream is capturing";
+
+/// Which threads must not make calls that a capture forbids: all, only the capturing one, or none.
+enum class CaptureMode : int8_t { kGlobal, kThreadLocal, kRelaxed };
+
+/// The result of a capture.
+struct CapturedGraph {
+  GraphHandle handle = nullptr;
+  size_t num_nodes = 0;  // kernels, copies and fills
+};
 
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
@@ -56,6 +70,8 @@ class Backend {
   /// Frees memory from allocate(device, bytes) after all work on the device has finished.
   virtual void free(int device, void* data, size_t bytes) = 0;
   virtual void memory_info(int device, size_t& free_bytes, size_t& total_bytes) = 0;
+  /// Whether kernels of `device` can access the memory of another device.
+  virtual bool can_access_peer(int device, int peer) { return (void)device, (void)peer, false; }
   /// Page-locked host memory; null if no more is available.
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* data) = 0;
@@ -101,6 +117,25 @@ class Backend {
   virtual bool query(EventHandle event) = 0;
   virtual void synchronize(EventHandle event) = 0;
   virtual float elapsed_ms(EventHandle start, EventHandle end) = 0;
+
+  /// Records the work of a stream, and of streams that wait for its events, instead of running it,
+  /// until end_capture(). Calls that would wait for a stream are errors then.
+  virtual void begin_capture(int device, StreamHandle stream, CaptureMode mode) {
+    (void)device, (void)stream, (void)mode;
+    detail::fail<NotImplementedError>(name(), " has no graphs");
+  }
+  virtual bool is_capturing(int device, StreamHandle stream) {
+    return (void)device, (void)stream, false;
+  }
+  /// Ends the capture that began on this stream; throws, without a graph, if a call failed in it.
+  virtual CapturedGraph end_capture(int device, StreamHandle stream) {
+    return (void)device, (void)stream, CapturedGraph();
+  }
+  /// Runs the recorded work on a stream.
+  virtual void launch(GraphHandle graph, int device, StreamHandle stream) {
+    (void)graph, (void)device, (void)stream;
+  }
+  virtual void destroy_graph(GraphHandle graph) { (void)graph; }
 
   /// Copies bytes in stream order. With pageable host memory it returns when that memory is no
   /// longer needed. Pinned host memory must stay alive until the copy has run; its allocator

@@ -44,6 +44,33 @@ TEST_F(DeviceAllocatorTest, RoundsTo512BytesWithoutOverlap) {
   EXPECT_EQ(allocated(), 0);
 }
 
+TEST_F(DeviceAllocatorTest, GivesCapturedStreamsAPoolOfTheirOwn) {
+  const GraphPoolId pool{0, 1};
+  void* const ordinary = take(kMiB);
+  free(ordinary);
+  backend.begin_capture(0, other, CaptureMode::kGlobal);
+  allocator.begin_capture(pool);
+  EXPECT_EQ(take(kMiB), ordinary) << "another stream";
+  void* const captured = allocator.allocate(3 * kMiB, other);
+  allocator.free(captured, other);
+  EXPECT_EQ(allocator.allocate(2 * kMiB, other), captured) << "reused within the capture";
+  void* const shared = allocator.allocate(kMiB, other);
+  allocator.record_stream(shared, stream);
+  allocator.free(shared, other);
+  EXPECT_THROW(allocator.empty_cache(), Error);
+  allocator.end_capture();
+  EXPECT_THROW(backend.free(0, nullptr, 0), Error) << "the backend refuses to wait in a capture";
+  EXPECT_THROW(backend.end_capture(0, other), Error);
+  allocator.free(captured);
+  EXPECT_NE(allocator.allocate(2 * kMiB, other), captured) << "the graph may be replayed";
+  const int64_t before = reserved();
+  allocator.empty_cache();
+  EXPECT_EQ(reserved(), before);
+  allocator.release_pool(pool);
+  allocator.empty_cache();
+  EXPECT_EQ(reserved(), before - int64_t(22 * kMiB)) << "a large and a small segment";
+}
+
 TEST_F(DeviceAllocatorTest, SegmentsHavePyTorchsSizes) {
   void* const small = take(kMiB);
   EXPECT_EQ(reserved(), int64_t(2 * kMiB));

@@ -204,8 +204,9 @@ void sort_by_keys(const RandomParams& params, Ctx& ctx) {
   using Entry = std::pair<Bits64, int64_t>;
   const int64_t numel = params.out.numel;
   auto* entries = static_cast<Entry*>(ctx.scratch(static_cast<size_t>(numel) * sizeof(Entry)));
+  const PhiloxKey key = philox_key(params.source);
   for (int64_t i = 0; i < numel; ++i)
-    entries[i] = {philox_bits<Bits64>(params.source.seed, params.source.offset, uint64_t(i)), i};
+    entries[i] = {philox_bits<Bits64>(key.seed, key.offset, uint64_t(i)), i};
   std::sort(entries, entries + numel);
   const int64_t stride = params.out.dim > 0 ? params.out.strides[0] : 1;
   for (int64_t i = 0; i < numel; ++i) params.out.as<int64_t>()[i * stride] = entries[i].second;

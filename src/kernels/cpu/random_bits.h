@@ -73,9 +73,10 @@ int64_t first_chunk(const Mt19937* mt) {
 template <class Bits>
 void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t count) {
   constexpr int lanes = kPhiloxLanes<Bits>;
+  const PhiloxKey key = philox_key(source);
   int lane = static_cast<int>(position % lanes);
   for (uint64_t subsequence = static_cast<uint64_t>(position) / lanes; count > 0; ++subsequence) {
-    const PhiloxBlock block = philox(source.seed, subsequence, source.offset);
+    const PhiloxBlock block = philox(key.seed, subsequence, key.offset);
     for (; lane < lanes && count > 0; ++lane, --count) *to++ = philox_lane<Bits>(block, lane);
     lane = 0;
   }

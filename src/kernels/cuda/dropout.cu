@@ -15,7 +15,7 @@ namespace hearth::cuda {
 namespace {
 
 struct DropoutArgs {
-  uint64_t seed, offset;
+  RandomSource source;
   int64_t numel;
   const char* in;
   char* out;
@@ -31,9 +31,10 @@ __global__ void __launch_bounds__(kBlock)
   using C = Register<T>;
   constexpr int kLanes = kPhiloxLanes<Bits32>;
   const C scale = static_cast<C>(args.scale);
+  const PhiloxKey key = philox_key(args.source);
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t b = int64_t{blockIdx.x} * kBlock + threadIdx.x; b * kLanes < args.numel; b += step) {
-    const PhiloxBlock block = philox(args.seed, static_cast<uint64_t>(b), args.offset);
+    const PhiloxBlock block = philox(key.seed, static_cast<uint64_t>(b), key.offset);
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane) {
       const int64_t i = b * kLanes + lane;
@@ -58,14 +59,10 @@ void run(const DropoutParams& params, Ctx& ctx) {
   loop.add(params.out);
   loop.add(params.mask);
   loop.merge();
-  const DropoutArgs args{params.source.seed,
-                         params.source.offset,
-                         params.in.numel,
-                         params.in.as<const char>(),
-                         params.out.as<char>(),
-                         params.mask.as<bool>(),
-                         params.p == 1 ? 0 : 1 / (1 - params.p),
-                         Offsets<3>(loop)};
+  const DropoutArgs args{
+      params.source,         params.in.numel,        params.in.as<const char>(),
+      params.out.as<char>(), params.mask.as<bool>(), params.p == 1 ? 0 : 1 / (1 - params.p),
+      Offsets<3>(loop)};
   const BernoulliDraw<Bits32> draw(1 - params.p);
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);

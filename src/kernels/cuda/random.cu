@@ -19,7 +19,7 @@ namespace {
 
 /// A Philox stream and the elements that it fills, in row-major order.
 struct RandomArgs {
-  uint64_t seed, offset;
+  RandomSource source;
   int64_t numel;
   char* out;
   const char* probabilities;
@@ -33,18 +33,18 @@ RandomArgs random_args(const RandomParams& params, const Ctx& ctx) {
   loop.add(params.out);
   loop.add(probabilities);
   loop.merge();
-  return {params.source.seed,    params.source.offset,           params.out.numel,
-          params.out.as<char>(), probabilities.as<const char>(), Offsets<2>(loop),
-          ctx.faults()};
+  return {params.source,    params.out.numel, params.out.as<char>(), probabilities.as<const char>(),
+          Offsets<2>(loop), ctx.faults()};
 }
 
 /// Calls work(element index, bits) for every element.
 template <class Bits, class F>
 __device__ __forceinline__ void for_each_bits(const RandomArgs& args, F work) {
   constexpr int kLanes = kPhiloxLanes<Bits>;
+  const PhiloxKey key = philox_key(args.source);
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t b = int64_t{blockIdx.x} * kBlock + threadIdx.x; b * kLanes < args.numel; b += step) {
-    const PhiloxBlock block = philox(args.seed, static_cast<uint64_t>(b), args.offset);
+    const PhiloxBlock block = philox(key.seed, static_cast<uint64_t>(b), key.offset);
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane)
       if (const int64_t i = b * kLanes + lane; i < args.numel)

@@ -15,10 +15,12 @@ namespace {
 
 /// Writes the positions and their random keys.
 __global__ void __launch_bounds__(kBlock)
-    keys_kernel(uint64_t seed, uint64_t offset, int64_t numel, uint64_t* keys, int64_t* positions) {
+    keys_kernel(const __grid_constant__ RandomSource source, int64_t numel, uint64_t* keys,
+                int64_t* positions) {
+  const PhiloxKey key = philox_key(source);
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
-    keys[i] = philox_bits<unsigned long long>(seed, offset, static_cast<uint64_t>(i));
+    keys[i] = philox_bits<unsigned long long>(key.seed, key.offset, static_cast<uint64_t>(i));
     positions[i] = i;
   }
 }
@@ -44,8 +46,7 @@ void random_permutation(const RandomParams& params, Ctx& ctx) {
   auto* positions = scratch<int64_t>(numel, ctx);
   auto* sorted = stride == 1 ? params.out.as<int64_t>() : scratch<int64_t>(numel, ctx);
   const unsigned grid = grid_for(numel, stream);
-  keys_kernel<<<grid, kBlock, 0, stream.stream>>>(params.source.seed, params.source.offset, numel,
-                                                  keys, positions);
+  keys_kernel<<<grid, kBlock, 0, stream.stream>>>(params.source, numel, keys, positions);
   size_t bytes = 0;
   const auto sort = [&](void* temporary) {
     HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys + numel, positions,

@@ -58,6 +58,26 @@ int attribute_of(int device, cudaDeviceAttr attribute) {
   return value;
 }
 
+/// Permits calls that allocate memory during a capture: they do not affect the graph.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+cudaStreamCaptureMode native_mode(CaptureMode mode) {
+  switch (mode) {
+    case CaptureMode::kThreadLocal: return cudaStreamCaptureModeThreadLocal;
+    case CaptureMode::kRelaxed: return cudaStreamCaptureModeRelaxed;
+    default: return cudaStreamCaptureModeGlobal;
+  }
+}
+
 }  // namespace
 
 CurrentDevice::CurrentDevice(int device) {
@@ -92,11 +112,17 @@ cuda::DeviceProperties CudaBackend::properties(int device) const {
   result.minor = found.minor;
   result.max_threads_per_block = found.maxThreadsPerBlock;
   result.warp_size = found.warpSize;
+  result.max_threads_per_multi_processor = found.maxThreadsPerMultiProcessor;
+  result.regs_per_multiprocessor = found.regsPerMultiprocessor;
+  result.shared_memory_per_block = found.sharedMemPerBlock;
+  result.shared_memory_per_multiprocessor = found.sharedMemPerMultiprocessor;
+  result.L2_cache_size = static_cast<size_t>(found.l2CacheSize);
   return result;
 }
 
 void* CudaBackend::allocate(int device, size_t bytes) {
   const CurrentDevice guard(device);
+  const RelaxedCapture relaxed;
   void* data = nullptr;
   return out_of_memory(cudaMalloc(&data, bytes), "cudaMalloc") ? nullptr : data;
 }
@@ -113,6 +139,7 @@ void CudaBackend::memory_info(int device, size_t& free_bytes, size_t& total_byte
 
 void* CudaBackend::allocate_pinned(size_t bytes) {
   check_not_forked();
+  const RelaxedCapture relaxed;
   void* data = nullptr;
   const cudaError_t error = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
   return out_of_memory(error, "cudaHostAlloc") ? nullptr : data;
@@ -137,6 +164,7 @@ Backend::Reach CudaBackend::reach_of(const void* data) {
 
 NativeStream* CudaBackend::add_stream(int device, cudaStream_t stream) {
   DeviceState& state = devices_[static_cast<size_t>(device)];
+  const RelaxedCapture relaxed;
   void* slot = nullptr;
   HEARTH_CUDA(cudaHostAlloc(&slot, sizeof(FaultSlot), cudaHostAllocPortable | cudaHostAllocMapped));
   state.streams.push_back(std::make_unique<NativeStream>(
@@ -222,6 +250,43 @@ float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
   return milliseconds;
 }
 
+void CudaBackend::begin_capture(int device, StreamHandle stream, CaptureMode mode) {
+  const CurrentDevice guard(device);
+  HEARTH_CUDA(cudaStreamBeginCapture(native(stream), native_mode(mode)));
+}
+
+bool CudaBackend::is_capturing(int device, StreamHandle stream) {
+  const CurrentDevice guard(device);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  HEARTH_CUDA(cudaStreamIsCapturing(native(stream), &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+CapturedGraph CudaBackend::end_capture(int device, StreamHandle stream) {
+  const CurrentDevice guard(device);
+  cudaGraph_t graph = nullptr;
+  HEARTH_CUDA(cudaStreamEndCapture(native(stream), &graph));
+  HEARTH_CHECK(graph != nullptr, "Invalid capture.");
+  CapturedGraph result;
+  cudaGraphExec_t exec = nullptr;
+  cudaError_t error = cudaGraphGetNodes(graph, nullptr, &result.num_nodes);
+  if (error == cudaSuccess) error = cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphDestroy(graph);  // ignores errors: `error` is the one to report
+  if (error != cudaSuccess) fail_cuda(error, "cudaGraphInstantiate");
+  result.handle = exec;
+  return result;
+}
+
+void CudaBackend::launch(GraphHandle graph, int device, StreamHandle stream) {
+  const CurrentDevice guard(device);
+  const LaunchNumber number;
+  HEARTH_CUDA(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), native(stream)));
+}
+
+void CudaBackend::destroy_graph(GraphHandle graph) {
+  if (!is_child) HEARTH_CUDA(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)));
+}
+
 void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                        StreamHandle stream) {
   if (bytes == 0) return;
@@ -233,6 +298,13 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
   if (!is_page_locked(host)) HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
+bool CudaBackend::can_access_peer(int device, int peer) {
+  check_not_forked();
+  int can_access = 0;
+  HEARTH_CUDA(cudaDeviceCanAccessPeer(&can_access, device, peer));
+  return can_access != 0;
+}
+
 /// Enables a device's access to another one's memory if possible; otherwise the driver copies
 /// between them through the host.
 void CudaBackend::enable_peer_access(int device, int peer) {
@@ -240,9 +312,7 @@ void CudaBackend::enable_peer_access(int device, int peer) {
   const std::lock_guard lock(peers_mutex_);
   if (!peers_.insert({device, peer}).second) return;
   const CurrentDevice guard(device);
-  int can_access = 0;
-  HEARTH_CUDA(cudaDeviceCanAccessPeer(&can_access, device, peer));
-  if (!can_access) return;
+  if (!can_access_peer(device, peer)) return;
   const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
   cudaGetLastError();  // access may be enabled already, and without it copies are only slower
   if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled &&

@@ -29,6 +29,7 @@ class CudaBackend final : public Backend {
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* data, size_t bytes) override;
   void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
+  bool can_access_peer(int device, int peer) override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* data) override;
   Reach reach_of(const void* data) override;
@@ -51,6 +52,12 @@ class CudaBackend final : public Backend {
   bool query(EventHandle event) override;
   void synchronize(EventHandle event) override;
   float elapsed_ms(EventHandle start, EventHandle end) override;
+
+  void begin_capture(int device, StreamHandle stream, CaptureMode mode) override;
+  bool is_capturing(int device, StreamHandle stream) override;
+  CapturedGraph end_capture(int device, StreamHandle stream) override;
+  void launch(GraphHandle graph, int device, StreamHandle stream) override;
+  void destroy_graph(GraphHandle graph) override;
 
   void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
             StreamHandle stream) override;

@@ -24,8 +24,25 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
+/// Throws, and makes the capture fail, if the stream is being captured.
+void check_not_capturing(Stream& stream) {
+  const auto capture = stream.capture();
+  if (!capture) return;
+  capture->invalidate();
+  detail::fail<Error>(kNotWhileCapturing);
+}
+
+/// The same for an event of a capture.
+void check_not_captured(const Event& event) {
+  if (!event.is_captured()) return;
+  event.mark->capture->invalidate();
+  detail::fail<Error>(
+      "CUDA error: operation not permitted on an event last recorded in a capturing stream");
+}
+
 /// Waits for a stream's work up to a position; throws an Error if it failed or was dropped.
 void finish(Stream& stream, uint64_t position) {
+  check_not_capturing(stream);
   stream.wait_for(position);
   stream.rethrow();
   stream.wait_for_results(position);
@@ -97,6 +114,10 @@ SimBackend::~SimBackend() { stop(); }
 
 uint64_t SimBackend::submit(DeviceActivity activity, StreamHandle stream,
                             std::function<void()> work) {
+  if (const auto capture = as_stream(stream).capture()) {
+    capture->add(as_stream(stream), activity, std::move(work));
+    return 0;
+  }
   ActivitySink* const sink = sink_.load();
   if (!sink) [[likely]]
     return as_stream(stream).submit(std::move(work));
@@ -126,6 +147,10 @@ cuda::DeviceProperties SimBackend::properties(int device) const {
   result.total_memory = state(device).memory.total_bytes();
   result.multi_processor_count = 1;
   result.max_threads_per_block = 1024;
+  result.max_threads_per_multi_processor = 2048;
+  result.regs_per_multiprocessor = 65536;
+  result.shared_memory_per_block = size_t{48} << 10;
+  result.shared_memory_per_multiprocessor = size_t{164} << 10;
   return result;
 }
 
@@ -134,6 +159,7 @@ void* SimBackend::allocate(int device, size_t bytes) {
 }
 
 void SimBackend::free(int device, void* data, size_t bytes) {
+  for (Stream* stream : streams_of(device)) check_not_capturing(*stream);
   wait_until_idle(device);
   state(device).memory.free(data, bytes);
 }
@@ -198,6 +224,7 @@ std::vector<Stream*> SimBackend::streams_of(int device) {
 }
 
 bool SimBackend::query(int, StreamHandle stream) {
+  check_not_capturing(as_stream(stream));
   return as_stream(stream).has_passed(as_stream(stream).last_position());
 }
 
@@ -208,6 +235,7 @@ void SimBackend::wait_until_idle(int device) {
 }
 
 void SimBackend::synchronize_device(int device) {
+  for (Stream* stream : streams_of(device)) check_not_capturing(*stream);
   wait_until_idle(device);
   for (Stream* stream : streams_of(device)) finish(*stream);
 }
@@ -221,16 +249,26 @@ void SimBackend::record(EventHandle event, int, StreamHandle stream) {
   as_event(event).record(as_stream(stream));
 }
 
-void SimBackend::wait(int, StreamHandle stream, EventHandle event) {
-  as_event(event).make_wait(as_stream(stream));
+void SimBackend::wait(int device, StreamHandle stream, EventHandle event) {
+  const Event& awaited = as_event(event);
+  if (awaited.is_captured() && !as_stream(stream).capture()) {
+    HEARTH_CHECK(stream != default_stream(device),
+                 "CUDA error: operation would make the legacy stream depend on a capturing "
+                 "blocking stream");
+    HEARTH_CHECK_AS(NotImplementedError, awaited.mark->capture->device() == device,
+                    "A graph has work of one device only");
+  }
+  awaited.make_wait(as_stream(stream));
 }
 
 bool SimBackend::query(EventHandle event) {
+  check_not_captured(as_event(event));
   const auto& mark = as_event(event).mark;
   return !mark || mark->stream->has_passed(mark->position);
 }
 
 void SimBackend::synchronize(EventHandle event) {
+  check_not_captured(as_event(event));
   if (const auto& mark = as_event(event).mark) finish(*mark->stream, mark->position);
 }
 
@@ -245,6 +283,34 @@ float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
   return time.count();
 }
 
+void SimBackend::begin_capture(int device, StreamHandle stream, CaptureMode) {
+  check_not_capturing(as_stream(stream));
+  as_stream(stream).set_capture(std::make_shared<Capture>(as_stream(stream), device));
+}
+
+bool SimBackend::is_capturing(int, StreamHandle stream) {
+  return as_stream(stream).capture() != nullptr;
+}
+
+CapturedGraph SimBackend::end_capture(int device, StreamHandle stream) {
+  const auto capture = as_stream(stream).capture();
+  HEARTH_CHECK(capture && capture->began_on(as_stream(stream)), "Invalid capture.");
+  for (Stream* each : streams_of(device))
+    if (each->capture() == capture) each->set_capture(nullptr);
+  capture->end();
+  return {new std::shared_ptr<Capture>(capture), capture->nodes().size()};
+}
+
+void SimBackend::launch(GraphHandle graph, int, StreamHandle stream) {
+  const auto& capture = *static_cast<const std::shared_ptr<Capture>*>(graph);
+  for (const Capture::Node& node : capture->nodes())
+    submit(node.activity, stream, [capture, &node] { node.work(); });
+}
+
+void SimBackend::destroy_graph(GraphHandle graph) {
+  delete static_cast<std::shared_ptr<Capture>*>(graph);
+}
+
 void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                       StreamHandle stream) {
   if (bytes == 0) return;
@@ -252,6 +318,7 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
   const bool pinned = kind == CopyKind::kHostToDevice   ? is_pinned(from)
                       : kind == CopyKind::kDeviceToHost ? is_pinned(to)
                                                         : false;
+  if (kind != CopyKind::kDeviceToDevice && !pinned) check_not_capturing(as_stream(stream));
   const DeviceActivity activity =
       activity_of(DeviceActivity::Kind::kCopy, copy_name(kind, pinned), device, bytes);
   if (kind == CopyKind::kHostToDevice && !pinned) {
@@ -286,11 +353,11 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
 }
 
 void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
-  Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
-  submit(activity_of(DeviceActivity::Kind::kKernel, type.name, ctx.device().index()), &stream,
-         [this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
+  submit(activity_of(DeviceActivity::Kind::kKernel, type.name, ctx.device().index()), ctx.stream(),
+         [this, kernel, device = ctx.device(), numerics = ctx.numerics(),
           copy = std::make_shared<ParamsCopy>(type, params)] {
+           Stream& stream = Stream::running();  // a graph may run in any stream
            // The inputs of this kernel may be results that a failed kernel did not compute.
            if (stream.has_failed()) return;
            Ctx kernel_ctx(*this, device, &stream, &stream.faults(), numerics);

@@ -15,7 +15,7 @@ namespace hearth::sim {
 
 namespace {
 
-thread_local const Stream* running_stream = nullptr;
+thread_local Stream* running_stream = nullptr;
 
 std::atomic<bool> is_child{false};
 
@@ -113,6 +113,16 @@ void Stream::join() {
 }
 
 bool Stream::is_running_caller() const { return running_stream == this; }
+Stream& Stream::running() { return *running_stream; }
+
+std::shared_ptr<Capture> Stream::capture() {
+  const std::lock_guard lock(mutex_);
+  return capture_;
+}
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+  const std::lock_guard lock(mutex_);
+  capture_ = std::move(capture);
+}
 
 void Stream::run() {
   running_stream = this;
@@ -143,6 +153,11 @@ void Stream::run() {
 void Event::record(Stream& stream) {
   auto next = std::make_shared<Mark>();
   next->stream = &stream;
+  if ((next->capture = stream.capture())) {
+    next->point = next->capture->point_of(stream);
+    mark = std::move(next);
+    return;
+  }
   next->position = stream.submit([next] {
     next->time = std::chrono::steady_clock::now();
     next->simulated_time = Clock::now();
@@ -152,6 +167,18 @@ void Event::record(Stream& stream) {
 
 void Event::make_wait(Stream& waiter) const {
   if (!mark || mark->stream == &waiter) return;
+  if (const auto capture = waiter.capture()) {
+    if (capture == mark->capture) return capture->wait(waiter, mark->point);
+    capture->invalidate();
+    detail::fail<Error>("CUDA error: dependency created on uncaptured work in another stream");
+  }
+  if (mark->capture) {
+    HEARTH_CHECK(!mark->capture->has_ended(),
+                 "CUDA error: operation not permitted on an event last recorded in a capturing "
+                 "stream");
+    waiter.set_capture(mark->capture);
+    return mark->capture->wait(waiter, mark->point);
+  }
   waiter.submit([awaited = mark] {
     awaited->stream->wait_for(awaited->position);
     Clock::wait_until(awaited->simulated_time);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "kernels/sim/capture.h"
 #include "kernels/sim/clock.h"
 #include "seam/ctx.h"
 
@@ -46,6 +47,12 @@ class Stream {
   FaultSlot& faults() { return faults_; }
   /// Whether the calling thread is this stream's thread.
   bool is_running_caller() const;
+  /// The stream whose thread the calling one is.
+  static Stream& running();
+
+  /// The capture that the stream takes part in; null if there is none.
+  std::shared_ptr<Capture> capture();
+  void set_capture(std::shared_ptr<Capture> capture);
 
  private:
   struct Work {
@@ -66,6 +73,7 @@ class Stream {
   uint64_t demanded_;
   bool stopping_ = false;
   std::exception_ptr error_;
+  std::shared_ptr<Capture> capture_;
   FaultSlot faults_;
   std::thread thread_;  // started by the first submit()
 };
@@ -82,6 +90,8 @@ struct Mark {
   uint64_t position = 0;
   std::chrono::steady_clock::time_point time;
   Clock::Time simulated_time{0};
+  std::shared_ptr<Capture> capture;  // the position is in this capture, at `point`
+  Capture::Point point;
 };
 
 /// A CUDA event: the mark of its last recording. Waiting for an event that was never recorded does
@@ -89,6 +99,8 @@ struct Mark {
 struct Event {
   bool timing = false;
   std::shared_ptr<Mark> mark;
+
+  bool is_captured() const { return mark && mark->capture; }
 
   void record(Stream& stream);
   void make_wait(Stream& waiter) const;
