@@ -5,15 +5,12 @@
 #include "ATen/Version.h"
 #include "c10/core/DeviceType.h"
 #include "c10/util/Exception.h"
-#include "c10/util/Warning.h"
 #include "hearth/context.h"
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
 #include "hearth/threads.h"
 
 namespace at {
-
-enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 
 /// Permissions to round, and choices of libraries, that Hearth's operators do not need: only their
 /// values are kept.
@@ -39,25 +36,6 @@ class KeptSettings {
 #undef HEARTH_SETTING
   void setAllowFP16ReductionCuBLAS(bool, bool = true) {}
   void setAllowBF16ReductionCuBLAS(bool, bool = true) {}
-  Float32MatmulPrecision float32MatmulPrecision() const { return precision_; }
-  /// "highest", "high" or "medium".
-  void setFloat32MatmulPrecision(const std::string& name) {
-    if (name == "highest" || name == "high" || name == "medium")
-      precision_ = name == "highest" ? Float32MatmulPrecision::HIGHEST
-                   : name == "high"  ? Float32MatmulPrecision::HIGH
-                                     : Float32MatmulPrecision::MEDIUM;
-    else
-      TORCH_WARN(name,
-                 " is not one of 'highest', 'high', or 'medium'; the current"
-                 "setFloat32MatmulPrecision call has no effect.");
-  }
-  bool allowTF32CuBLAS() const { return precision_ != Float32MatmulPrecision::HIGHEST; }
-  void setAllowTF32CuBLAS(bool value) {
-    precision_ = value ? Float32MatmulPrecision::HIGH : Float32MatmulPrecision::HIGHEST;
-  }
-
- private:
-  Float32MatmulPrecision precision_ = Float32MatmulPrecision::HIGHEST;
 };
 
 /// Process-wide settings and the available backends, as at::globalContext() returns them.

@@ -1,49 +1,18 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-
-#include "c10/namespaces.h"
-#include "hearth/cuda.h"
-
-namespace c10::CachingAllocator {
-
-using Stat = hearth::MemoryStat;
-enum struct StatType : uint64_t { AGGREGATE = 0, SMALL_POOL = 1, LARGE_POOL = 2, NUM_TYPES = 3 };
-/// Hearth has no pools by size, so only AGGREGATE has values.
-using StatArray = std::array<Stat, static_cast<size_t>(StatType::NUM_TYPES)>;
-
-}  // namespace c10::CachingAllocator
-
-namespace c10::CachingDeviceAllocator {
-
-/// The statistics of one device's allocator.
-struct DeviceStats {
-  CachingAllocator::StatArray allocation, segment, allocated_bytes, active_bytes, reserved_bytes;
-  int64_t num_alloc_retries = 0;
-  int64_t num_ooms = 0;
-};
-
-}  // namespace c10::CachingDeviceAllocator
+#include "c10/core/CachingDeviceAllocator.h"
+#include "c10/cuda/CUDAStream.h"
+#include "hearth/operators.h"
+#include "hearth/storage.h"
 
 namespace hearth::cuda::CUDACachingAllocator {
 
 using namespace c10::CachingAllocator;
 using namespace c10::CachingDeviceAllocator;
 
-inline DeviceStats getDeviceStats(DeviceIndex device) {
-  const MemoryStats stats = memory_stats(device);
-  DeviceStats result;
-  result.allocation[0] = stats.allocation;
-  result.segment[0] = stats.segment;
-  result.allocated_bytes[0] = stats.allocated_bytes;
-  result.active_bytes[0] = stats.active_bytes;
-  result.reserved_bytes[0] = stats.reserved_bytes;
-  result.num_alloc_retries = stats.num_alloc_retries;
-  result.num_ooms = stats.num_ooms;
-  return result;
-}
-
+/// Memory of the current device for work on its current stream.
+inline void* raw_alloc(size_t bytes) { return caching_allocator_alloc(bytes); }
+inline void raw_delete(void* data) { caching_allocator_delete(data); }
 /// Releases cached memory that no tensor uses.
 inline void emptyCache() { empty_cache(); }
 /// Sets the peaks of a device's memory statistics to the current values.
@@ -54,6 +23,24 @@ inline void setMemoryFraction(double fraction, DeviceIndex device) {
 }
 inline double getMemoryFraction(DeviceIndex device) {
   return get_per_process_memory_fraction(device);
+}
+/// hearth::cuda::memory_stats() has more.
+inline DeviceStats getDeviceStats(DeviceIndex device) {
+  const MemoryStats stats = memory_stats(device);
+  DeviceStats result;
+  result.allocation[0] = stats.allocation;
+  result.segment[0] = stats.segment;
+  result.allocated_bytes[0] = stats.allocated_bytes;
+  result.reserved_bytes[0] = stats.reserved_bytes;
+  result.active_bytes[0] = stats.active_bytes;
+  result.num_alloc_retries = stats.num_alloc_retries;
+  result.num_ooms = stats.num_ooms;
+  return result;
+}
+/// Tensor::record_stream() for memory of a tensor.
+inline void recordStream(const DataPtr& memory, const CUDAStream& stream) {
+  if (!memory) return;
+  from_blob(memory.get(), {1}, TensorOptions(kByte).device(memory.device())).record_stream(stream);
 }
 
 }  // namespace hearth::cuda::CUDACachingAllocator

@@ -19,5 +19,8 @@ inline DeviceIndex ExchangeDevice(DeviceIndex device) {
   set_device(device);
   return former;
 }
+/// In LibTorch, these create no context on the device. In Hearth, the first work does.
+inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevice(device); }
+inline void MaybeSetDevice(DeviceIndex device) { set_device(int{device}); }
 
 }  // namespace hearth::cuda
