@@ -227,8 +227,7 @@ DeviceAllocator::Block* DeviceAllocator::new_segment(const Request& request, siz
 }
 
 /// Called when no segment can be allocated: waits for freed blocks that streams still use. If none
-/// of these fits, returns unused segments to the device and allocates again. A capture forbids
-/// both.
+/// of these fits, returns unused segments to the device and allocates again. Captures forbid both.
 DeviceAllocator::Block* DeviceAllocator::take_after_release(const Request& request) {
   ++stats_.num_alloc_retries;
   if (!capture_pools_) {
@@ -297,13 +296,10 @@ void DeviceAllocator::release_segments(Pool& pool) {
 
 /// Releases the unused segments, except those of graphs.
 void DeviceAllocator::release_all_segments() {
-  release_segments(pools_.small);
-  release_segments(pools_.large);
-  for (auto& [id, pools] : graph_pools_) {
-    if (pools.num_graphs > 0) continue;
-    release_segments(pools.small);
-    release_segments(pools.large);
-  }
+  for (Pool* pool : {&pools_.small, &pools_.large}) release_segments(*pool);
+  for (auto& [id, pools] : graph_pools_)
+    if (pools.num_graphs == 0)
+      for (Pool* pool : {&pools.small, &pools.large}) release_segments(*pool);
 }
 
 void DeviceAllocator::collect_freed() {

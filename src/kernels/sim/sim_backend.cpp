@@ -24,15 +24,7 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-/// Throws, and makes the capture fail, if the stream is being captured.
-void check_not_capturing(Stream& stream) {
-  const auto capture = stream.capture();
-  if (!capture) return;
-  capture->invalidate();
-  detail::fail<Error>(kNotWhileCapturing);
-}
-
-/// The same for an event of a capture.
+/// Throws, and makes the capture fail, if the event is part of one.
 void check_not_captured(const Event& event) {
   if (!event.is_captured()) return;
   event.mark->capture->invalidate();
@@ -42,7 +34,7 @@ void check_not_captured(const Event& event) {
 
 /// Waits for a stream's work up to a position; throws an Error if it failed or was dropped.
 void finish(Stream& stream, uint64_t position) {
-  check_not_capturing(stream);
+  stream.check_not_capturing();
   stream.wait_for(position);
   stream.rethrow();
   stream.wait_for_results(position);
@@ -159,7 +151,7 @@ void* SimBackend::allocate(int device, size_t bytes) {
 }
 
 void SimBackend::free(int device, void* data, size_t bytes) {
-  for (Stream* stream : streams_of(device)) check_not_capturing(*stream);
+  for (Stream* stream : streams_of(device)) stream->check_not_capturing();
   wait_until_idle(device);
   state(device).memory.free(data, bytes);
 }
@@ -224,7 +216,7 @@ std::vector<Stream*> SimBackend::streams_of(int device) {
 }
 
 bool SimBackend::query(int, StreamHandle stream) {
-  check_not_capturing(as_stream(stream));
+  as_stream(stream).check_not_capturing();
   return as_stream(stream).has_passed(as_stream(stream).last_position());
 }
 
@@ -235,7 +227,7 @@ void SimBackend::wait_until_idle(int device) {
 }
 
 void SimBackend::synchronize_device(int device) {
-  for (Stream* stream : streams_of(device)) check_not_capturing(*stream);
+  for (Stream* stream : streams_of(device)) stream->check_not_capturing();
   wait_until_idle(device);
   for (Stream* stream : streams_of(device)) finish(*stream);
 }
@@ -283,34 +275,6 @@ float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
   return time.count();
 }
 
-void SimBackend::begin_capture(int device, StreamHandle stream, CaptureMode) {
-  check_not_capturing(as_stream(stream));
-  as_stream(stream).set_capture(std::make_shared<Capture>(as_stream(stream), device));
-}
-
-bool SimBackend::is_capturing(int, StreamHandle stream) {
-  return as_stream(stream).capture() != nullptr;
-}
-
-CapturedGraph SimBackend::end_capture(int device, StreamHandle stream) {
-  const auto capture = as_stream(stream).capture();
-  HEARTH_CHECK(capture && capture->began_on(as_stream(stream)), "Invalid capture.");
-  for (Stream* each : streams_of(device))
-    if (each->capture() == capture) each->set_capture(nullptr);
-  capture->end();
-  return {new std::shared_ptr<Capture>(capture), capture->nodes().size()};
-}
-
-void SimBackend::launch(GraphHandle graph, int, StreamHandle stream) {
-  const auto& capture = *static_cast<const std::shared_ptr<Capture>*>(graph);
-  for (const Capture::Node& node : capture->nodes())
-    submit(node.activity, stream, [capture, &node] { node.work(); });
-}
-
-void SimBackend::destroy_graph(GraphHandle graph) {
-  delete static_cast<std::shared_ptr<Capture>*>(graph);
-}
-
 void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                       StreamHandle stream) {
   if (bytes == 0) return;
@@ -318,7 +282,7 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
   const bool pinned = kind == CopyKind::kHostToDevice   ? is_pinned(from)
                       : kind == CopyKind::kDeviceToHost ? is_pinned(to)
                                                         : false;
-  if (kind != CopyKind::kDeviceToDevice && !pinned) check_not_capturing(as_stream(stream));
+  if (kind != CopyKind::kDeviceToDevice && !pinned) as_stream(stream).check_not_capturing();
   const DeviceActivity activity =
       activity_of(DeviceActivity::Kind::kCopy, copy_name(kind, pinned), device, bytes);
   if (kind == CopyKind::kHostToDevice && !pinned) {

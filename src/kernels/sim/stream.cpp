@@ -10,6 +10,7 @@
 
 #include "core/process_end.h"
 #include "hearth/error.h"
+#include "seam/backend.h"
 
 namespace hearth::sim {
 
@@ -122,6 +123,13 @@ std::shared_ptr<Capture> Stream::capture() {
 void Stream::set_capture(std::shared_ptr<Capture> capture) {
   const std::lock_guard lock(mutex_);
   capture_ = std::move(capture);
+}
+
+void Stream::check_not_capturing() {
+  const auto captured_in = capture();
+  if (!captured_in) return;
+  captured_in->invalidate();
+  detail::fail<Error>(kNotWhileCapturing);
 }
 
 void Stream::run() {

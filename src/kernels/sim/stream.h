@@ -53,6 +53,8 @@ class Stream {
   /// The capture that the stream takes part in; null if there is none.
   std::shared_ptr<Capture> capture();
   void set_capture(std::shared_ptr<Capture> capture);
+  /// Throws, and makes the capture fail, if the stream takes part in one.
+  void check_not_capturing();
 
  private:
   struct Work {
