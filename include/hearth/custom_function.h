@@ -15,8 +15,6 @@
 
 namespace hearth::autograd {
 
-using IndexRange = std::pair<size_t, size_t>;  ///< indices [first, second)
-
 class CustomNode;
 
 /// Passes tensors and values from a custom function's forward to its backward.

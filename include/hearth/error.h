@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "hearth/export.h"
 
@@ -26,18 +27,31 @@ class HEARTH_API Error : public std::runtime_error {
   explicit Error(std::string message);
   Error(SourceLocation location, std::string message);  ///< what() also shows `location`
   ~Error() override;
+  /// The message, the program's contexts and the location.
   const char* what() const noexcept override {
-    return full_.empty() ? message_.c_str() : full_.c_str();
+    return full_.empty() ? what_without_backtrace() : full_.c_str();
   }
-  const char* what_without_backtrace() const noexcept { return message_.c_str(); }  ///< msg()
-  const std::string& msg() const noexcept { return message_; }  ///< the text without the location
+  const char* what_without_backtrace() const noexcept {  ///< what() without the location
+    return with_context_.empty() ? message_.c_str() : with_context_.c_str();
+  }
+  const std::string& msg() const noexcept { return message_; }  ///< the message
+  /// Where it was raised: "Exception raised from f at a.cpp:3", or empty.
+  const std::string& backtrace() const noexcept { return location_; }
+  const void* caller() const noexcept { return nullptr; }  ///< LibTorch's; not recorded
 
-  /// Appends a line of context ("in module net.fc1"), before rethrowing.
-  void add_context(std::string_view line);
+  /// Appends a line ("in module net.fc1") to the message, before rethrowing.
+  void append_line(std::string_view line);
+  /// Adds a program's context. what() shows one in brackets, several on lines of their own.
+  void add_context(std::string context);
+  const std::vector<std::string>& context() const noexcept { return context_; }
 
  private:
+  void refresh();
   std::string message_;
-  std::string full_;  // message and location, or empty without a location
+  std::string location_;
+  std::vector<std::string> context_;
+  std::string with_context_;  // message and contexts, or empty without a context
+  std::string full_;          // the same with the location, or empty without a location
 };
 
 #define HEARTH_ERROR_TYPE(Name, Base)                   \

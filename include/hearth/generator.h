@@ -35,6 +35,7 @@ class HEARTH_API Generator {
   T* get() const {  ///< T is CPUGeneratorImpl (hearth/cpu_generator.h)
     return numbers();
   }
+  CPUGeneratorImpl* unsafeGetGeneratorImpl() const { return numbers(); }
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace hearth {
@@ -60,6 +62,18 @@ class IntrusivePtr {
   }
   template <class U>
   IntrusivePtr(IntrusivePtr<U>&& other) noexcept : object_(other.detach()) {}
+  /// Shares an object that a std::shared_ptr owns, if T allows it (T::hold).
+  template <class U>
+  requires std::is_convertible_v<U*, T*> IntrusivePtr(const std::shared_ptr<U>& shared)
+      : object_(shared.get()) {
+    if (object_) T::hold(shared);
+  }
+  /// A std::shared_ptr that shares the object, if T allows it (T::shared).
+  template <class U>
+  requires std::is_convertible_v<T*, U*>
+  operator std::shared_ptr<U>() const {
+    return object_ ? std::shared_ptr<U>(T::shared(object_), object_) : nullptr;
+  }
   IntrusivePtr& operator=(IntrusivePtr other) noexcept {
     std::swap(object_, other.object_);
     return *this;

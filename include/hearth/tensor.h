@@ -28,6 +28,7 @@
 namespace hearth {
 
 struct TensorImpl;
+struct TensorImplBase;  // in tensor_impl_base.h
 
 namespace autograd {
 class Node;
@@ -83,12 +84,20 @@ class HEARTH_API Tensor {
   bool defined() const { return impl_ != nullptr; }                         ///< false for Tensor()
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }  ///< the same object
   void reset();  ///< makes the handle undefined
-  TensorImpl* unsafeGetTensorImpl() const { return impl_; }
-  TensorImpl* unsafeReleaseTensorImpl() {
-    TensorImpl* impl = impl_;
+  /// Another handle of a tensor, for LibTorch's pointers to implementations.
+  explicit Tensor(const std::shared_ptr<TensorImplBase>& impl) noexcept;
+  static Tensor wrap_tensor_impl(const std::shared_ptr<TensorImplBase>& impl) {
+    return Tensor(impl);
+  }
+  /// The implementation, whose empty base class has the same address.
+  TensorImplBase* unsafeGetTensorImpl() const { return reinterpret_cast<TensorImplBase*>(impl_); }
+  TensorImplBase* unsafeReleaseTensorImpl() {
+    TensorImplBase* impl = unsafeGetTensorImpl();
     impl_ = nullptr;
     return impl;
   }
+  std::shared_ptr<TensorImplBase> getIntrusivePtr() const;  ///< an owner of the implementation
+  std::shared_ptr<TensorImplBase> unsafeReleaseIntrusivePtr();  ///< the same; gives up this one
   size_t use_count() const;  ///< the number of handles of this tensor
 
   // ---- metadata
@@ -143,6 +152,9 @@ class HEARTH_API Tensor {
   bool is_inference() const;  ///< whether it was created in inference mode
   bool has_storage() const { return defined() && !is_meta(); }  ///< whether it has memory
   Storage storage() const;                                      ///< the memory
+  /// Moves the memory of a CPU tensor to pages that processes forked later share.
+  void share_memory_() const;
+  bool has_names() const { return false; }  ///< named dimensions do not exist
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
   bool is_set_to(const Tensor& tensor) const;  ///< whether memory, offset, sizes and strides agree
   std::string toString() const;                ///< the type, such as "CPUFloatType"
@@ -203,6 +215,12 @@ class HEARTH_API Tensor {
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const {
     return generic_packed_accessor<T, N, PtrTraits, int64_t>();
+  }
+
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() const {
+    return generic_packed_accessor<T, N, PtrTraits, Index>();  // the old name
   }
 
   // ---- autograd

@@ -97,12 +97,9 @@ void collect_edges(SmallVector<Edge, 2>& edges, const variable_list& inputs) {
 
 }  // namespace
 
-void backward(const variable_list& tensors, const variable_list& grad_tensors,
-              std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
-  if (tensors.empty()) return;
-  GraphTask task(retain_graph.value_or(create_graph), create_graph);
+void warn_of_cycle() {
   static std::atomic<bool> warned = false;
-  if (create_graph && (!warned.exchange(true) || globalContext().warnAlways()))
+  if (!warned.exchange(true) || globalContext().warnAlways())
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its "
@@ -111,6 +108,13 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
         "this. If you have to use this function, make sure to reset the .grad fields of your "
         "parameters to None "
         "after use to break the cycle and avoid the leak.");
+}
+
+void backward(const variable_list& tensors, const variable_list& grad_tensors,
+              std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
+  if (tensors.empty()) return;
+  GraphTask task(retain_graph.value_or(create_graph), create_graph);
+  if (create_graph) warn_of_cycle();
   add_roots(task, tensors, grad_tensors);
   if (!inputs.empty()) {
     SmallVector<Edge, 2> edges;

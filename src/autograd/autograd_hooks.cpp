@@ -4,6 +4,7 @@
 #include "autograd/saved_hooks.h"
 #include "autograd/state.h"
 #include "core/modes.h"
+#include "hearth/autograd/basic_nodes.h"
 
 namespace hearth::autograd {
 
@@ -64,19 +65,6 @@ Tensor make_variable(const Tensor& data, const Edge& edge) {
   if (edge.is_valid()) set_history(result, edge.function, edge.input_nr);
   return result;
 }
-
-namespace {
-
-/// Stops gradients: the gradients of its inputs are undefined.
-class UndefinedGradBackward final : public Node {
- public:
-  std::string name() const override { return "UndefinedGradBackward"; }
-
- protected:
-  variable_list apply(variable_list&&) override { return variable_list(num_outputs()); }
-};
-
-}  // namespace
 
 variable_list UndefinedGrad::apply(variable_list&& inputs) {
   const auto node = NodePtr::adopt(new UndefinedGradBackward);

@@ -6,9 +6,9 @@
 
 namespace hearth::utils {
 
-CheckpointError::CheckpointError(std::string message) : Error(std::move(message)) {}
+CheckpointError::CheckpointError(std::string message) : hearth::Error(std::move(message)) {}
 CheckpointError::CheckpointError(SourceLocation where, std::string message)
-    : Error(where, std::move(message)) {}
+    : hearth::Error(where, std::move(message)) {}
 CheckpointError::~CheckpointError() = default;
 
 namespace {

@@ -219,8 +219,8 @@ std::vector<Tensor> CheckpointFrame::inputs() const {
       // What a hook returns, for example for an outer checkpoint, has a counter of its own.
       if (version_of(values[i]) != inputs_[i].version)
         impl_of(values[i]).set_version(inputs_[i].version);
-    } catch (Error& error) {
-      error.add_context(hearth::detail::str(
+    } catch (hearth::Error& error) {
+      error.append_line(hearth::detail::str(
           "input ", i,
           " of a function called by utils::checkpoint, which has to be called again "
           "with the same value; pass a clone() if it is modified in place"));

@@ -52,11 +52,6 @@ bool contains(const variable_list& list, const Tensor& tensor) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& t) { return t.is_same(tensor); });
 }
 
-Tensor zeros_of(const InputMetadata& info) {
-  if (info.dtype == ScalarType::Undefined) return {};
-  return zeros(info.sizes, TensorOptions(info.dtype).device(info.device));
-}
-
 void set_origin(const Tensor& output, ViewOrigin origin) {
   if (ViewInfo* view = view_info(impl_of(output))) view->origin = origin;
 }
@@ -140,7 +135,7 @@ void CustomNode::finish_output(Tensor& output, bool only_output) {
   const uint32_t output_nr = recorded_ ? add_input_metadata(differentiable ? output : Tensor()) : 0;
   InputMetadata& info = call_->output_info.emplace_back();
   if (!output.defined()) return;
-  info = {output.sizes(), output.scalar_type(), output.device()};
+  info = InputMetadata(output);
   if (!differentiable) {
     cut_history(output, is_input, is_dirty);
   } else if (is_dirty) {
@@ -190,7 +185,7 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t output_nr, bool only
     state.hooks.reset();
   }
   if (input.is_view())
-    rebase_history(input, NodePtr::share(this));
+    rewrite_history(input, NodePtr::share(this));
   else
     set_history(input, NodePtr::share(this), output_nr);
 }
@@ -208,7 +203,7 @@ void CustomNode::save() {
 variable_list CustomNode::apply(variable_list&& grads) {
   for (size_t i = 0; i < grads.size(); ++i)
     if (!grads[i].defined() && context_.materialize_grads_)
-      grads[i] = zeros_of(call_->output_info[i]);
+      grads[i] = call_->output_info[i].zeros_like();
   return checked(call_backward(&context_, std::move(grads)));
 }
 

@@ -52,28 +52,6 @@ class TaskModesGuard {
   Modes saved_;
 };
 
-/// Converts a gradient to the metadata of the forward value: sums over broadcast dimensions and
-/// casts back from the promoted dtype; the gradient of a real number is real.
-Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
-  if (!grad.sizes().equals(wanted.sizes)) {
-    HEARTH_CHECK(sums_to(grad.sizes(), wanted.sizes), "Function ", from.name(),
-                 " returned an invalid gradient at index ", index, " - got ", grad.sizes(),
-                 " but expected shape compatible with ", wanted.sizes);
-    grad = grad.sum_to_size(wanted.sizes);
-  }
-  HEARTH_CHECK(is_differentiable(grad.scalar_type()), "Function ", from.name(),
-               " returned a gradient of dtype ", name_of(grad.scalar_type()), " at index ", index);
-  if (grad.is_complex() && !is_complex(wanted.dtype)) grad = real(grad);
-  if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
-  if (!(grad.device() == wanted.device)) {
-    HEARTH_CHECK(grad.dim() == 0, "Function ", from.name(),
-                 " returned an invalid gradient at index ", index, " - expected device ",
-                 wanted.device, " but got ", grad.device());
-    grad = grad.to(wanted.device, wanted.dtype);
-  }
-  return grad;
-}
-
 /// Orders a read of the tensor on stream `to` after its computation on stream `from`.
 void order_read(const Tensor& tensor, StreamHandle from, StreamHandle to) {
   if (from == to || !impl_of(tensor).storage) return;
@@ -87,9 +65,10 @@ void order_read(const Tensor& tensor, StreamHandle from, StreamHandle to) {
 void use_forward_streams(const Node& node) {
   for (size_t i = node.num_inputs(); i-- > 0;) {
     const InputMetadata& metadata = node.input_metadata(i);
-    if (!metadata.device.is_cuda()) continue;
-    modes.cuda_device = metadata.device.index();  // at the end, the device of the first output
-    modes.streams[metadata.device.index()] = metadata.stream;
+    const Device device = metadata.device();
+    if (!device.is_cuda()) continue;
+    modes.cuda_device = device.index();  // at the end, the device of the first output
+    modes.streams[device.index()] = metadata.forward_stream();
   }
 }
 
@@ -121,14 +100,34 @@ class NodeObservation {
 constexpr char kContextPrefix[] = "in the backward of ";
 
 /// Adds the node's name to an error that lacks it, unless a nested backward pass has added a name.
-void add_node(Error& error, const Node& node) {
+void add_node(hearth::Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
   if (text.find(std::string("\n") + kContextPrefix) == std::string::npos &&
       text.find("(in " + name + ")") == std::string::npos)
-    error.add_context(kContextPrefix + name);
+    error.append_line(kContextPrefix + name);
 }
 
 }  // namespace
+
+Tensor conform(Tensor grad, const InputMetadata& wanted, size_t index, const Complete& complete) {
+  if (wanted.was_default_constructed()) return grad;
+  const auto check = [&](bool fits, const auto&... parts) {
+    HEARTH_CHECK(fits, complete(detail::str("invalid gradient at index ", index, " - ", parts...)));
+  };
+  if (!wanted.is_same_shape(grad)) {
+    check(wanted.is_expandable_to_shape(grad), "got ", grad.sizes(),
+          " but expected shape compatible with ", wanted.sizes());
+    grad = grad.sum_to_size(wanted.sizes());
+  }
+  const ScalarType dtype = wanted.scalar_type();
+  if (grad.is_complex() && !is_complex(dtype)) grad = real(grad);
+  if (grad.scalar_type() != dtype) grad = grad.to(dtype);
+  if (!(grad.device() == wanted.device())) {
+    check(grad.dim() == 0, "expected device ", wanted.device(), " but got ", grad.device());
+    grad = grad.to(wanted.device(), dtype);
+  }
+  return grad;
+}
 
 bool sums_to(IntArrayRef from, IntArrayRef to) {
   if (to.size() > from.size()) return false;
@@ -284,8 +283,9 @@ void GraphTask::run_ready() {
     // Work that follows on the caller's streams may read a leaf's gradient or a captured one.
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const InputMetadata& metadata = node.input_metadata(i);
-      if (metadata.device.is_cuda())
-        order_streams(metadata.device, metadata.stream, initial.streams[metadata.device.index()]);
+      const Device device = metadata.device();
+      if (device.is_cuda())
+        order_streams(device, metadata.forward_stream(), initial.streams[device.index()]);
     }
   }
 }
@@ -310,9 +310,10 @@ void GraphTask::run_node(Pending& entry) {
   const NodeObservation observation(node);
   variable_list results;
   try {
+    if (!keep_graph_) node.will_release_variables();
     results = NodeAccess::call(node, std::move(gradients));
     if (modes.flags & kAnomalyMode && modes.anomaly_check_nan) check_no_nan(node, results);
-  } catch (Error& error) {
+  } catch (hearth::Error& error) {
     if (modes.flags & kAnomalyMode) explain_failure(node, error.what());
     add_node(error, node);
     throw;
@@ -326,19 +327,22 @@ void GraphTask::run_node(Pending& entry) {
 
 void GraphTask::distribute(Pending& from, variable_list&& gradients) {
   const Node& node = *from.node;
-  HEARTH_CHECK(gradients.size() <= node.num_outputs() || node.num_outputs() == 0, "Function ",
-               node.name(), " returned an incorrect number of gradients (expected ",
-               node.num_outputs(), ", got ", gradients.size(), ")");
+  HEARTH_CHECK(gradients.size() == node.num_outputs(), "Function ", node.name(),
+               " returned an invalid number of gradients - expected ", node.num_outputs(),
+               ", but got ", gradients.size());
   HEARTH_CHECK(node.num_outputs() == from.num_children, "Function ", node.name(), " had ",
                from.num_children, " edges when the backward pass began, but has ",
                node.num_outputs(), " now: a hook must not add edges");
+  const Complete complete = [&node](const std::string& text) {
+    return detail::str("Function ", node.name(), " returned an ", text);
+  };
   for (size_t i = 0; i < from.num_children; ++i) {
     Pending* const to = children_[from.first_child + i];
     if (!to) continue;
     const Edge& edge = node.next_edge(i);
     if (i < gradients.size() && gradients[i].defined()) {
-      Tensor grad =
-          conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);
+      Tensor grad = conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), i,
+                            complete);
       deliver(*to, edge.input_nr, std::move(grad));
     }
     if (--to->dependencies == 0) ready_.push(to);
@@ -349,7 +353,7 @@ void GraphTask::deliver(Pending& to, uint32_t input_nr, Tensor gradient) {
   const ModesGuard guard;
   if (gradient.is_cuda() && input_nr < to.node->num_inputs()) {
     StreamHandle& stream = modes.streams[gradient.get_device()];
-    const StreamHandle consumer = to.node->input_metadata(input_nr).stream;
+    const StreamHandle consumer = to.node->input_metadata(input_nr).forward_stream();
     order_read(gradient, stream, consumer);
     stream = consumer;  // the sum runs here, after all its terms
   }

@@ -33,6 +33,8 @@ class GraphTask {
   static GraphTask* current();
   /// A number that no other pass of the process has.
   int64_t id() const { return id_; }
+  bool keeps_graph() const { return keep_graph_; }
+  bool is_restricted() const { return restricted_; }
   /// Whether the pass needs the gradient that flows into this node.
   bool wants(const Node& node) const;
 
@@ -89,6 +91,14 @@ class GraphTask {
   variable_list captured_;
   std::vector<std::function<void()>> callbacks_;
 };
+
+/// Warns, once, that backward() with create_graph makes a cycle of references.
+void warn_of_cycle();
+/// Completes the text of an error about a gradient.
+using Complete = std::function<std::string(const std::string&)>;
+/// Converts gradient number `index` to the metadata of the forward value: sums over broadcast
+/// dimensions and casts back from the promoted dtype; the gradient of a real number is real.
+Tensor conform(Tensor grad, const InputMetadata& wanted, size_t index, const Complete& complete);
 
 /// Whether sizes `to` can be broadcast to sizes `from`, so that gradients of `from` sum to `to`.
 bool sums_to(IntArrayRef from, IntArrayRef to);

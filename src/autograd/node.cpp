@@ -3,61 +3,86 @@
 #include <algorithm>
 #include <atomic>
 #include <ostream>
+#include <typeinfo>
 
 #include "autograd/anomaly.h"
-#include "core/cpu_allocator.h"
+#include "autograd/engine.h"
 #include "core/modes.h"
 #include "core/sequence_nr.h"
+#include "hearth/libtorch_name.h"
 #include "hearth/memory_stats.h"
 
 namespace hearth::autograd {
 
 Node::Node() : sequence_nr_(next_sequence_nr++) {}
+Node::Node(edge_list&& next_edges) : Node() { next_edges_ = std::move(next_edges); }
+Node::Node(uint64_t sequence_nr, edge_list&& next_edges)
+    : next_edges_(std::move(next_edges)), sequence_nr_(sequence_nr) {}
 Node::~Node() { delete state_.load(std::memory_order_relaxed); }
 
-void* Node::operator new(size_t bytes) { return object_allocate(bytes); }
-void Node::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+std::string Node::name() const { return libtorch_name(typeid(*this)); }
 
-void Node::destroy(Node* node) noexcept {
-  // A long chain would be destroyed recursively; the outermost call destroys its nodes one by one.
-  using Queue = SmallVector<Node*, 16>;
-  thread_local Queue* waiting = nullptr;
-  if (waiting) {
-    waiting->push_back(node);
-    return;
-  }
-  Queue queue;
-  waiting = &queue;
-  delete node;
-  while (!queue.empty()) {
-    Node* next = queue.back();
-    queue.pop_back();
-    delete next;
-  }
-  waiting = nullptr;
+std::string Node::forward_op_name() const {
+  static constexpr std::string_view kSuffix = "Backward";
+  const std::string whole = name();
+  const size_t suffix = whole.rfind(kSuffix);
+  if (suffix == std::string::npos) return whole;
+  const std::string number = whole.substr(suffix + kSuffix.size());
+  if (number.find_first_not_of("0123456789") != std::string::npos) return whole;
+  return whole.substr(0, suffix) + (number == "0" ? "" : number);
+}
+
+namespace {
+
+bool any_of(std::initializer_list<IndexRange> ranges, const auto& holds) {
+  for (const auto& [first, last] : ranges)
+    for (size_t i = first; i < last; ++i)
+      if (holds(i)) return true;
+  return false;
+}
+
+}  // namespace
+
+bool Node::should_compute_output(std::initializer_list<IndexRange> ranges) const {
+  return any_of(ranges, [this](size_t i) { return should_compute_output(i); });
+}
+bool Node::task_should_compute_output(size_t i) const {
+  HEARTH_CHECK(i < num_outputs(), "Index out of range");
+  return wants_gradient(*this, i);
+}
+bool Node::task_should_compute_output(std::initializer_list<IndexRange> ranges) const {
+  return any_of(ranges, [this](size_t i) { return task_should_compute_output(i); });
+}
+
+InputMetadata::InputMetadata(const Tensor& output) {
+  if (!output.defined()) return;
+  const TensorImpl& impl = impl_of(output);
+  sizes_ = Dims(impl.sizes());
+  dtype_ = impl.dtype;
+  device_ = impl.device;
+  if (device_.is_cuda()) stream_ = modes.streams[device_.index()];
+}
+
+bool InputMetadata::is_same_shape(const Tensor& gradient) const {
+  return gradient.sizes().equals(sizes_);
+}
+bool InputMetadata::is_expandable_to_shape(const Tensor& gradient) const {
+  return sums_to(gradient.sizes(), sizes_);
+}
+Tensor InputMetadata::zeros_like() const {
+  return was_default_constructed() ? Tensor() : zeros(sizes_, options());
 }
 
 uint32_t Node::add_input_metadata(const Tensor& output) {
-  if (output.defined()) {
-    const TensorImpl& impl = impl_of(output);
-    inputs_.push_back(
-        {Dims(impl.sizes()), impl.dtype, impl.device,
-         impl.device.is_cuda() ? modes.streams[impl.device.index()] : StreamHandle()});
-  } else {
-    inputs_.emplace_back();
-  }
+  inputs_.emplace_back(output);
   return static_cast<uint32_t>(inputs_.size() - 1);
 }
+uint32_t Node::add_input_metadata(undefined_input) { return add_input_metadata(Tensor()); }
 
-void Node::add_pre_hook(PreHook hook) {
-  NodeState& state = NodeAccess::state(*this);
-  const std::lock_guard lock(state.mutex);
-  state.pre_hooks.push_back(std::move(hook));
-}
-void Node::add_post_hook(PostHook hook) {
-  NodeState& state = NodeAccess::state(*this);
-  const std::lock_guard lock(state.mutex);
-  state.post_hooks.push_back(std::move(hook));
+Device Node::device() const {
+  for (const InputMetadata& metadata : inputs_)
+    if (!metadata.device().is_cpu()) return metadata.device();
+  return DeviceType::CPU;
 }
 
 std::ostream& operator<<(std::ostream& stream, const NodePtr& node) {
@@ -90,8 +115,8 @@ void run_pre_hook(const Node& node, size_t number, const Node::PreHook& hook,
                ", but expected ", grads.size(), ")");
   for (size_t i = 0; i < replaced.size() && i < node.num_inputs(); ++i) {
     const InputMetadata& wanted = node.input_metadata(i);
-    if (replaced[i].defined() && wanted.dtype != ScalarType::Undefined)
-      check_replaced(number, replaced[i], wanted.sizes, wanted.dtype, wanted.device);
+    if (replaced[i].defined() && !wanted.was_default_constructed())
+      check_replaced(number, replaced[i], wanted.sizes(), wanted.scalar_type(), wanted.device());
   }
   grads = std::move(replaced);
 }
@@ -120,14 +145,15 @@ void NodeAccess::check_gradients(const Node& node, const variable_list& grads) {
                grads.size(), ")");
   for (size_t i = 0; i < grads.size(); ++i) {
     const InputMetadata& wanted = node.input_metadata(i);
-    if (!grads[i].defined() || wanted.dtype == ScalarType::Undefined) continue;
+    if (!grads[i].defined() || wanted.was_default_constructed()) continue;
     const auto check = [&](bool fits, const auto& got, const auto& expected, const char* property) {
       HEARTH_CHECK(fits, "Function ", node.name(), " got an invalid gradient at index ", i,
                    " - got ", got, " but expected ", property, expected);
     };
-    check(grads[i].sizes().equals(wanted.sizes), grads[i].sizes(), wanted.sizes, "shape ");
-    check(grads[i].scalar_type() == wanted.dtype, grads[i].scalar_type(), wanted.dtype, "dtype ");
-    check(grads[i].device() == wanted.device, grads[i].device(), wanted.device, "device ");
+    const ScalarType dtype = grads[i].scalar_type();
+    check(wanted.is_same_shape(grads[i]), grads[i].sizes(), wanted.sizes(), "shape ");
+    check(dtype == wanted.scalar_type(), dtype, wanted.scalar_type(), "dtype ");
+    check(grads[i].device() == wanted.device(), grads[i].device(), wanted.device(), "device ");
   }
 }
 
@@ -185,13 +211,13 @@ void NodeAccess::run_capture_hooks(Node& node, variable_list& grads) {
     leaf->run_leaf_hooks(grads[0]);
 }
 
-AccumulateGrad::AccumulateGrad(const Tensor& leaf) : variable_(leaf) {
-  NodeAccess::set_sequence_nr(*this, UINT64_MAX);  // frees its gradient as early as possible
-  add_input_metadata(leaf);
+AccumulateGrad::AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {
+  set_sequence_nr(UINT64_MAX);  // frees its gradient as early as possible
+  add_input_metadata(variable);
 }
 
 AccumulateGrad::~AccumulateGrad() {
-  TensorState* state = state_if_any(impl_of(variable_));
+  TensorState* state = state_if_any(impl_of(variable));
   if (!state) return;
   const std::lock_guard lock(state->mutex);
   if (state->accumulator == this) state->accumulator = nullptr;
@@ -211,7 +237,7 @@ std::shared_ptr<Hooks> hooks_of(const Tensor& leaf, std::shared_ptr<Hooks> Tenso
 }  // namespace
 
 void AccumulateGrad::run_leaf_hooks(Tensor& grad) {
-  if (const auto hooks = hooks_of(variable_, &TensorState::hooks)) run_hooks(*hooks, grad);
+  if (const auto hooks = hooks_of(variable, &TensorState::hooks)) run_hooks(*hooks, grad);
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
@@ -219,7 +245,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   run_leaf_hooks(grads[0]);
   const std::lock_guard lock(mutex_);
   accumulate(std::move(grads[0]));
-  if (const auto after = hooks_of(variable_, &TensorState::after_accumulate)) after->run(variable_);
+  if (const auto after = hooks_of(variable, &TensorState::after_accumulate)) after->run(variable);
   return {};
 }
 
@@ -244,9 +270,9 @@ Tensor copy_with_layout_of(const Tensor& grad, const TensorImpl& leaf) {
 }  // namespace
 
 void AccumulateGrad::accumulate(Tensor grad) {
-  Tensor& sum = state_of(impl_of(variable_)).grad;
+  Tensor& sum = state_of(impl_of(variable)).grad;
   if (!sum.defined()) {
-    const TensorImpl& leaf = impl_of(variable_);
+    const TensorImpl& leaf = impl_of(variable);
     if (!modes.grad_enabled && is_unshared(grad) && has_layout_of(impl_of(grad), leaf))
       sum = grad.detach();
     else

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "autograd/state.h"
+#include "hearth/autograd/accumulate_grad.h"
 
 namespace hearth::autograd {
 
@@ -33,6 +34,8 @@ struct NodeState {
   std::vector<Retained> retained;
   std::string forward_trace;
   NodePtr recorded_by;  // the backward node that was running when this one was recorded
+  std::shared_ptr<Node> owner;  // of a node that a std::shared_ptr owns, while NodePtrs refer to it
+  size_t tensor_pre_hooks = 0;  // the number of add_tensor_pre_hook's hooks, first in pre_hooks
 };
 
 /// Engine access to node internals.
@@ -41,7 +44,6 @@ struct NodeAccess {
   static NodeState* state_if_any(const Node& node) {
     return node.state_.load(std::memory_order_acquire);
   }
-  static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
   /// Runs the node and its hooks on gradients that have the outputs' metadata.
   static variable_list call(Node& node, variable_list&& grads);
   /// Throws unless all defined gradients have the outputs' metadata.
@@ -64,24 +66,6 @@ List snapshot(NodeState& state, List NodeState::*list) {
 
 /// Runs one tensor's hooks on its gradient.
 void run_hooks(TensorHooks& hooks, Tensor& grad);
-
-/// Adds gradients to a leaf. There is one per leaf; the leaf holds a weak pointer to it.
-class AccumulateGrad final : public Node {
- public:
-  explicit AccumulateGrad(const Tensor& leaf);
-  ~AccumulateGrad() override;
-  std::string name() const override { return "torch::autograd::AccumulateGrad"; }
-  const Tensor& variable() const { return variable_; }
-  /// Runs the hooks registered on the leaf.
-  void run_leaf_hooks(Tensor& grad);
-
- protected:
-  variable_list apply(variable_list&& grads) override;
-
- private:
-  void accumulate(Tensor grad);
-  Tensor variable_;
-};
 
 /// The history of a base after an in-place write to one of its views: the gradient of the written
 /// part passes through `fn`, the rest is unchanged.

@@ -31,13 +31,13 @@ class NodeGrad final : public GradContext {
     return edge >= 0 && wants_gradient(node_, size_t(edge));
   }
   IntArrayRef in_sizes(int i) const override {
-    return keeps_shape(i) ? in_shape(i).sizes() : IntArrayRef(metadata(i).sizes);
+    return keeps_shape(i) ? in_shape(i).sizes() : metadata(i).sizes();
   }
   ScalarType in_dtype(int i) const override {
-    return keeps_shape(i) ? in_shape(i).dtype : metadata(i).dtype;
+    return keeps_shape(i) ? in_shape(i).dtype : metadata(i).scalar_type();
   }
   Device in_device(int i) const override {
-    return keeps_shape(i) ? in_shape(i).device : metadata(i).device;
+    return keeps_shape(i) ? in_shape(i).device : metadata(i).device();
   }
   const TensorImpl& in_shape(int i) const override {
     HEARTH_CHECK(keeps_shape(i), node_.name(), " did not keep the metadata of input ", i);

@@ -8,6 +8,7 @@
 #include "autograd/tangents.h"
 #include "core/modes.h"
 #include "core/op_reuse.h"
+#include "hearth/autograd/saved_variable.h"
 
 namespace hearth::autograd {
 
@@ -45,15 +46,22 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
   const bool is_saved_itself = is_leaf && !has_hooks;
   if (!own_output && requires_grad(impl) && !is_saved_itself) history_ = gradient_edge(tensor);
   if (has_hooks) [[unlikely]] {
-    pack(tensor);
+    pack(tensor, IntrusivePtr<SavedHooks>::share(modes.saved_hooks));
     return;
   }
   version_ = impl.version();
   tensor_ = is_leaf ? tensor : alias_of(tensor);
 }
 
-void SavedTensor::pack(const Tensor& tensor) {
-  packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}, {}});
+void SavedTensor::set_hooks(IntrusivePtr<SavedHooks> hooks) {
+  if (!own_output_ && !history_.is_valid() && requires_grad(impl_of(tensor_)))
+    history_ = gradient_edge(tensor_);
+  pack(tensor_, std::move(hooks));
+  tensor_.reset();
+}
+
+void SavedTensor::pack(const Tensor& tensor, IntrusivePtr<SavedHooks> hooks) {
+  packed_.reset(new Packed{std::move(hooks), {}, {}});
   if (const Tensor tangent = tangent_of(tensor); tangent.defined()) {
     packed_->dual = new_tensor(tensor.scalar_type(), tensor.device());
     set_view_tangent(packed_->dual, tangent);
@@ -96,20 +104,6 @@ Tensor SavedTensor::unpack(Node* node) const {
   return with_history(alias_of(tensor_), node);
 }
 
-namespace {
-
-/// "Relu" for "ReluBackward0", "Add1" for "AddBackward1"; other names as they are.
-std::string forward_op_name(const std::string& name) {
-  static constexpr std::string_view kSuffix = "Backward";
-  const size_t suffix = name.rfind(kSuffix);
-  if (suffix == std::string::npos) return name;
-  const std::string number = name.substr(suffix + kSuffix.size());
-  if (number.find_first_not_of("0123456789") != std::string::npos) return name;
-  return name.substr(0, suffix) + (number == "0" ? "" : number);
-}
-
-}  // namespace
-
 void SavedTensor::check_version(Node* node) const {
   const TensorImpl& impl = impl_of(tensor_);
   if (impl.version() == version_) return;
@@ -118,29 +112,30 @@ void SavedTensor::check_version(Node* node) const {
   std::string what = detail::str("[", tensor_.toString(), " ", tensor_.sizes(), "]");
   if (producer && !is_integral(impl.dtype, true))  // indices have no grad_fn
     what +=
-        detail::str(", which is output ", number, " of ", forward_op_name(producer->name()), ",");
+        detail::str(", which is output ", number, " of ", producer->forward_op_name(), ",");
   fail_modified(what, impl.version(), version_,
                 "Hint: enable anomaly detection to find the operation that failed to compute its "
                 "gradient, with torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
 }
 
 void fail_modified(const std::string& what, int64_t version, int64_t expected, const char* hint) {
-  detail::fail<Error>(
+  detail::fail<hearth::Error>(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: ",
       what, " is at version ", version, "; expected version ", expected, " instead. ", hint);
 }
 
-void fail_released(const Node& node) {
-  detail::fail<Error>(
+const char* const ERR_BACKWARD_TWICE =
       "Trying to backward through the graph a second time (or directly access saved tensors after "
       "they have already "
       "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
       "autograd.grad(). "
       "Specify retain_graph=True if you need to backward through the graph a second time or if you "
       "need to access "
-      "saved tensors after calling backward. (in ",
-      node.name(), ")");
+      "saved tensors after calling backward.";
+
+void fail_released(const Node& node) {
+  detail::fail<hearth::Error>(ERR_BACKWARD_TWICE, " (in ", node.name(), ")");
 }
 
 }  // namespace hearth::autograd

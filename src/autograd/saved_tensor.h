@@ -7,6 +7,8 @@
 
 namespace hearth::autograd {
 
+struct SavedHooks;
+
 /// A tensor saved for backward: its value, its version and, separately, the edge of its gradient. A
 /// leaf that requires a gradient is saved itself. Of other tensors, an alias is saved, which
 /// detach_ and set_data of the user's tensor do not change. So a node never owns a tensor that owns
@@ -25,10 +27,12 @@ class SavedTensor {
   bool has_hook() const { return packed_ != nullptr; }
   /// Whether it is a number, such as that in x * 2, which no hook sees.
   bool is_number() const { return is_number_; }
+  /// Replaces the tensor, which must be defined, by the result of the hook.
+  void set_hooks(IntrusivePtr<SavedHooks> hooks);
 
  private:
   struct Packed;  // the result of the pack hook
-  void pack(const Tensor& tensor);
+  void pack(const Tensor& tensor, IntrusivePtr<SavedHooks> hooks);
   void check_version(Node* node) const;
   Tensor with_history(Tensor value, Node* node) const;
 

@@ -81,7 +81,7 @@ const char* explanation_of(ViewOrigin origin) {
 
 /// Throws PyTorch's error for an in-place write to a view whose origin does not allow it.
 [[noreturn]] void refuse_view(const TensorState& view, const char* event) {
-  detail::fail<Error>(describe_write(view, event), explanation_of(view.view->origin));
+  detail::fail<hearth::Error>(describe_write(view, event), explanation_of(view.view->origin));
 }
 
 /// Moves the tensor's retain_grad() from its former grad_fn to `node`. The tensor is now output
@@ -196,7 +196,7 @@ void become_view(const Tensor& tensor, const Tensor& view) {
     state.view->version = impl.version();
 }
 
-void rebase_history(const Tensor& tensor, NodePtr node) {
+void rewrite_history(const Tensor& tensor, NodePtr node) {
   TensorImpl& impl = impl_of(tensor);
   TensorState& state = state_of(impl);
   if (!state.view) return set_history(tensor, std::move(node), 0);

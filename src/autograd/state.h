@@ -9,6 +9,7 @@
 #include "core/op.h"
 #include "core/spin_lock.h"
 #include "hearth/autograd.h"
+#include "hearth/autograd/history.h"
 #include "hearth/autograd_hooks.h"
 
 namespace hearth::autograd {
@@ -112,15 +113,13 @@ inline bool is_unshared(const Tensor& tensor) {
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
 /// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is
 /// rewritten.
-void rebase_history(const Tensor& tensor, NodePtr node);
+void rewrite_history(const Tensor& tensor, NodePtr node);
 /// Records that `view` is a view of `base`, which may be a view itself.
 void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin);
 /// Replaces the geometry and the history of `tensor` by those of `view`, a view of it.
 void become_view(const Tensor& tensor, const Tensor& view);
 /// Throws if `tensor` is an inference tensor and inference mode is off, for in-place ops.
 void check_not_inference_tensor(const Tensor& tensor);
-/// Throws PyTorch's errors if `tensor` may not be written to now.
-void check_inplace(const Tensor& tensor, bool will_require_grad);
 /// Detaches the leaf from its accumulator, which has the leaf's old metadata; a new one is created
 /// when needed.
 void drop_accumulator(TensorState& state);

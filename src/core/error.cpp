@@ -9,20 +9,33 @@
 
 namespace hearth {
 
-// what() is overridden: the text can still grow (add_context).
+// what() is overridden: the text can still grow (append_line).
 Error::Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
 Error::Error(SourceLocation where, std::string message) : Error(std::move(message)) {
-  full_ = detail::str(message_, "\nException raised from ", where.function, " at ", where.file, ":",
-                      where.line);
+  location_ = detail::str("Exception raised from ", where.function, " at ", where.file, ":",
+                          where.line);
+  refresh();
 }
 Error::~Error() = default;
 
-void Error::add_context(std::string_view line) {
+void Error::append_line(std::string_view line) {
   message_ += '\n';
   message_ += line;
-  if (full_.empty()) return;
-  full_ += '\n';
-  full_ += line;
+  refresh();
+}
+
+void Error::add_context(std::string context) {
+  context_.push_back(std::move(context));
+  refresh();
+}
+
+void Error::refresh() {
+  with_context_.clear();
+  if (context_.size() == 1) with_context_ = detail::str(message_, " (", context_[0], ")");
+  if (context_.size() > 1) with_context_ = message_;
+  for (size_t i = 0; context_.size() > 1 && i < context_.size(); ++i)
+    with_context_ += "\n  " + context_[i];
+  if (!location_.empty()) full_ = detail::str(what_without_backtrace(), "\n", location_);
 }
 
 #define HEARTH_ERROR_BODY(Name, Base)                                                        \

@@ -11,6 +11,7 @@
 #include "core/size_classes.h"
 #include "core/storage_impl.h"
 #include "core/streams.h"
+#include "hearth/allocator.h"
 #include "hearth/storage_resize.h"
 
 namespace hearth {
@@ -37,7 +38,9 @@ MemoryLabel new_label(size_t nbytes, Device device) {
   return pinned_allocate(nbytes);
 }
 
-void release(StorageImpl& storage) noexcept {
+}  // namespace
+
+void release_memory(StorageImpl& storage) noexcept {
   if (!storage.data && !storage.deleter) {
     if (detail::meta_counts && storage.device.is_meta()) detail::meta_counts->freed(storage);
     return;
@@ -57,16 +60,28 @@ void release(StorageImpl& storage) noexcept {
   }
 }
 
-}  // namespace
-
 void StorageImpl::destroy(StorageImpl* storage) noexcept {
-  release(*storage);
+  release_memory(*storage);
   delete storage;
 }
+
+namespace {
+
+StoragePtr allocated_by(Allocator& allocator, size_t nbytes, StoragePtr storage) {
+  give_memory(*storage, allocator.allocate(nbytes), nbytes);
+  storage->allocator = &allocator;
+  storage->replaceable = true;
+  return storage;
+}
+
+}  // namespace
 
 StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->device = device;
+  if (Allocator* own = own_cpu_allocator.load(std::memory_order_relaxed); own) [[unlikely]] {
+    if (device.is_cpu() && !pinned) return allocated_by(*own, nbytes, std::move(storage));
+  }
   if (device.is_cuda()) storage->stream = current_stream(device);
   storage->label = new_label(nbytes, device);
   if (device.is_meta()) {
@@ -104,11 +119,20 @@ void resize_meta(StorageImpl& storage, size_t nbytes) {
   std::swap(storage.label, resized->label);
 }
 
+void resize_with_allocator(StorageImpl& storage, size_t nbytes) {
+  DataPtr resized = storage.allocator->allocate(nbytes);
+  const size_t kept = std::min(nbytes, storage.nbytes);
+  if (storage.data && kept > 0) storage.allocator->copy_data(resized.get(), storage.data, kept);
+  release_memory(storage);
+  give_memory(storage, std::move(resized), nbytes);
+}
+
 /// Replaces the memory by a block of `nbytes`, or by none, and copies the bytes that fit.
 void resize(StorageImpl& storage, size_t nbytes) {
-  HEARTH_CHECK(!storage.deleter && !storage.borrowed,
+  HEARTH_CHECK(storage.replaceable || (!storage.deleter && !storage.borrowed),
                "Trying to resize storage that is not resizable");
   if (storage.device.is_meta()) return resize_meta(storage, nbytes);
+  if (storage.allocator) return resize_with_allocator(storage, nbytes);
   StorageImpl resized;
   resized.device = storage.device;
   resized.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
@@ -124,7 +148,9 @@ void resize(StorageImpl& storage, size_t nbytes) {
   } else if (storage.data && kept > 0) {
     std::memcpy(resized.data, storage.data, kept);
   }
-  release(storage);
+  release_memory(storage);
+  storage.deleter = nullptr;
+  storage.borrowed = false;
   storage.data = resized.data;
   storage.nbytes = nbytes;
   storage.stream = resized.stream;

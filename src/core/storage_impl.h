@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,6 +8,7 @@
 #include "core/memory_label.h"
 #include "hearth/device.h"
 #include "hearth/intrusive.h"
+#include "hearth/storage.h"
 #include "seam/ctx.h"
 
 namespace hearth {
@@ -21,6 +23,8 @@ struct StorageImpl : RefCounted {
   StreamHandle stream = nullptr;       // the stream it was allocated on
   std::function<void(void*)> deleter;  // frees external memory (from_blob)
   bool borrowed = false;               // external memory that is never freed here
+  bool replaceable = false;            // external memory that may be replaced by larger memory
+  Allocator* allocator = nullptr;      // the program's, for larger memory
   uint32_t meta_memory = 0;            // the number of the MetaMemory that counts it; 0: none
 
   static void destroy(StorageImpl* storage) noexcept;
@@ -31,6 +35,13 @@ using StoragePtr = IntrusivePtr<StorageImpl>;
 
 /// Allocates memory on the device, for use in order with its current stream.
 StoragePtr new_storage(size_t nbytes, Device device, bool pinned = false);
+
+/// The allocator that SetAllocator() has set for the CPU, or null.
+inline constinit std::atomic<Allocator*> own_cpu_allocator = nullptr;
+/// Gives memory to a storage that has none.
+void give_memory(StorageImpl& storage, DataPtr data, size_t nbytes);
+/// Frees the storage's memory.
+void release_memory(StorageImpl& storage) noexcept;
 
 /// Changes the tag of the storage's memory.
 void retag(StorageImpl& storage, MemoryTag tag);

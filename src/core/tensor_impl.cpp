@@ -91,7 +91,7 @@ void TensorImpl::set_geometry(IntArrayRef sizes, IntArrayRef strides) {
 
 namespace {
 
-bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
+bool has_contiguous_strides(IntArrayRef sizes, IntArrayRef strides) {
   int64_t step = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     if (sizes[d] == 1) continue;
@@ -121,7 +121,7 @@ bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
 
 void TensorImpl::refresh_flags() {
   flags &= ~uint32_t(kContiguous | kDense);
-  if (numel == 0 || is_contiguous(sizes(), strides()))
+  if (numel == 0 || has_contiguous_strides(sizes(), strides()))
     flags |= kContiguous | kDense;
   else if (is_dense(sizes(), strides()))
     flags |= kDense;

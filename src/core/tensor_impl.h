@@ -6,6 +6,7 @@
 
 #include "core/storage_impl.h"
 #include "hearth/tensor.h"
+#include "hearth/tensor_impl_base.h"
 #include "seam/view.h"
 
 namespace hearth {
@@ -18,6 +19,8 @@ struct AutogradState {
   static void* operator new(size_t bytes);
   static void operator delete(void* memory, size_t bytes) noexcept;
 };
+
+static_assert(std::is_empty_v<TensorImplBase>);  // so it has the address of the TensorImpl
 
 /// Counts in-place writes; shared by a tensor, its views and its detached aliases.
 struct VersionCounter : RefCounted {
@@ -39,7 +42,7 @@ enum TensorFlag : uint32_t {
 inline constexpr uint32_t kLeavesPlainPath = kRequiresGrad | kHasGradFn | kInference | kHasTangent;
 
 /// The implementation of a Tensor, shared by its handles: memory, metadata, flags and version.
-struct TensorImpl : RefCounted {
+struct TensorImpl : RefCounted, TensorImplBase {
   static constexpr int kInlineDims = 5;
 
   StoragePtr storage;
@@ -96,7 +99,9 @@ struct TensorImpl : RefCounted {
 };
 
 /// The implementation of a tensor, which must be defined.
-inline TensorImpl& impl_of(const Tensor& tensor) { return *tensor.unsafeGetTensorImpl(); }
+inline TensorImpl& impl_of(const Tensor& tensor) {
+  return *static_cast<TensorImpl*>(tensor.unsafeGetTensorImpl());
+}
 
 /// Creates a tensor without memory or sizes.
 inline Tensor new_tensor(ScalarType dtype, Device device) {

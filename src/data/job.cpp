@@ -161,7 +161,7 @@ void Job::rethrow() const {
   try {
     std::rethrow_exception(error_);
   } catch (Error& error) {
-    error.add_context(hearth::detail::str("while loading data (", where(), ")"));
+    error.append_line(hearth::detail::str("while loading data (", where(), ")"));
     throw;
   }
 }

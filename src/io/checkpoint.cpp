@@ -38,7 +38,7 @@ std::function<void()> checked_state(const std::string& path, const std::string& 
   try {
     generator.clone().set_state(state);
   } catch (Error& error) {
-    error.add_context(detail::str("while reading the generator '", name, "' from '", path, "'"));
+    error.append_line(detail::str("while reading the generator '", name, "' from '", path, "'"));
     throw;
   }
   return [generator, state]() mutable { generator.set_state(state); };

@@ -128,7 +128,7 @@ Tensor InputArchive::Tree::tensor(const std::string& name, const Value& value) c
                  IntArrayRef(value.strides));
     return copy_with_strides(contiguous, value.strides).requires_grad_(value.requires_grad);
   } catch (Error& error) {
-    error.add_context(detail::str("while reading '", name, "' from '", source->name, "'"));
+    error.append_line(detail::str("while reading '", name, "' from '", source->name, "'"));
     throw;
   }
 }

@@ -103,7 +103,7 @@ void SummaryWriter::add_histogram(const std::string& tag, const Tensor& values, 
       const auto counted = detail::count_values(detail::elements<double>(copy), bins, max_bins);
       return summary_event(stamp, detail::histogram_message(tag, counted));
     } catch (Error& error) {
-      error.add_context("in the histogram '" + tag + "'");
+      error.append_line("in the histogram '" + tag + "'");
       throw;
     }
   });
@@ -152,7 +152,7 @@ void SummaryWriter::add_figure(const std::string& tag, const std::vector<plot::F
     try {
       return summary_event(stamp, detail::figure_message(tag, figures));
     } catch (Error& error) {
-      error.add_context("in the figure '" + tag + "'");
+      error.append_line("in the figure '" + tag + "'");
       throw;
     }
   });

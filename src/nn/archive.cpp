@@ -85,7 +85,7 @@ class Snapshot {
   };
 
   void add(const Tensor& tensor, bool with_value) {
-    const TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+    const void* const impl = tensor.unsafeGetTensorImpl();
     if (saved_.contains(impl)) return;
     Saved saved{tensor, tensor.detach(), {}, {}};
     if (!tensor.is_inference()) saved.version = tensor._version();
@@ -110,7 +110,7 @@ class Snapshot {
 
   static thread_local Snapshot* innermost_;
   Snapshot* outer_;
-  std::map<const TensorImpl*, Saved> saved_;
+  std::map<const void*, Saved> saved_;
 };
 
 thread_local Snapshot* Snapshot::innermost_ = nullptr;

@@ -14,11 +14,11 @@ namespace hearth::nn::detail {
   try {
     throw;
   } catch (Error& error) {
-    error.add_context(line);
+    error.append_line(line);
     throw;
   } catch (const std::exception& original) {
     Error error(original.what());
-    error.add_context(line);
+    error.append_line(line);
     std::throw_with_nested(std::move(error));
   }
 }

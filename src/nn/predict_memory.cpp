@@ -170,7 +170,7 @@ MemoryPrediction predict_step_memory(
       optimizer.step();
     }
   } catch (Error& error) {
-    error.add_context(
+    error.append_line(
         "in predict_memory(), which runs the step on the meta device: all tensors of forward() and "
         "of the loss must be parameters, buffers or inputs, and no values may be read");
     throw;

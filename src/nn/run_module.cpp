@@ -38,7 +38,7 @@ void ModuleCall::explain(Error& error) const {
   std::string line(kStart);
   const std::string class_name = module_.printed_name();
   line += module_.path().empty() ? class_name : module_.path() + " (" + class_name + ")";
-  error.add_context(line);
+  error.append_line(line);
 }
 
 }  // namespace hearth::nn::detail

@@ -201,7 +201,7 @@ void set_outputs(const OpCall& call, const NodePtr& node) {
     const uint32_t number = node->add_input_metadata(output);
     if (!is_differentiable_output(call, i)) continue;
     if (call.binding == Binding::kInplace && i == 0)
-      autograd::rebase_history(output, node);
+      autograd::rewrite_history(output, node);
     else
       autograd::set_history(output, node, number);
   }

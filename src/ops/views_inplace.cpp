@@ -63,7 +63,7 @@ Tensor& set_memory(const Tensor& self, StoragePtr storage, int64_t offset, IntAr
   impl.bump_version();
   if (node) {
     node->add_input_metadata(self);
-    autograd::rebase_history(self, node);
+    autograd::rewrite_history(self, node);
   }
   return const_cast<Tensor&>(self);
 }

@@ -1,5 +1,6 @@
 // Utilities of c10 and ATen besides tensors, and headers of single parts of torch::nn. The expected
 // results are LibTorch's.
+#include <ATen/Version.h>
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/WrapDimUtils.h>
@@ -126,6 +127,25 @@ TEST(Utilities, ErrorsHaveMessages) {
   }
   EXPECT_THROW(C10_THROW_ERROR(ValueError, "bad"), c10::ValueError);
   EXPECT_THROW(at::Scalar(300).toByte(), std::runtime_error);
+}
+
+TEST(Utilities, ErrorsShowTheProgramsContexts) {
+  c10::Error error({"f", "a.cpp", 3}, "text");
+  EXPECT_TRUE(error.context().empty());
+  error.add_context("one");
+  EXPECT_STREQ(error.what_without_backtrace(), "text (one)");
+  error.add_context("two");
+  EXPECT_STREQ(error.what_without_backtrace(), "text\n  one\n  two");
+  EXPECT_TRUE(std::string(error.what()).starts_with("text\n  one\n  two\nException raised from f "
+                                                    "at a.cpp:3"));
+  EXPECT_EQ(error.msg(), "text");
+  EXPECT_NE(error.backtrace().find("a.cpp:3"), std::string::npos);
+  std::string text = "aXbX";
+  EXPECT_EQ(c10::ReplaceAll(text, "X", "--"), 2U);
+  EXPECT_EQ(text, "a--b--");
+  EXPECT_EQ(c10::detail::StripBasename("a/b.cpp"), "b.cpp");
+  EXPECT_NE(at::show_config().find("CPU capability usage: " + at::get_cpu_capability()),
+            std::string::npos);
 }
 
 TEST(Utilities, IValuesCanBePrinted) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,27 @@ std::string Join(const std::string& delimiter, const Container& container) {
   }
   return out.str();
 }
+
+/// Replaces all occurrences of `from` in `text`; returns their number.
+inline size_t ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  size_t count = 0;
+  for (size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos; ++count) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+  return count;
+}
+
+namespace detail {
+/// The path without its folders, or the file name without its ending.
+inline std::string StripBasename(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+inline std::string ExcludeFileExtension(const std::string& file) {
+  const size_t dot = file.find_last_of('.');
+  return dot == 0 || dot == std::string::npos ? file : file.substr(0, dot);
+}
+}  // namespace detail
 
 }  // namespace c10
 

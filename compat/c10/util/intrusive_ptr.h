@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c10/namespaces.h"
+#include "hearth/intrusive.h"
 
 namespace c10 {
 
@@ -38,6 +39,13 @@ class intrusive_ptr {
   template <class To>
   requires std::is_convertible_v<T*, To*>
   operator std::shared_ptr<To>() const { return object_; }
+  /// From and to the owners of nodes of a graph.
+  template <class From>
+  requires std::is_convertible_v<From*, T*> intrusive_ptr(const hearth::IntrusivePtr<From>& node)
+      : object_(std::shared_ptr<T>(node)) {}
+  template <class To>
+  requires std::is_convertible_v<T*, To*>
+  operator hearth::IntrusivePtr<To>() const { return object_; }
   template <class From>
   requires std::is_convertible_v<From*, T*> intrusive_ptr(intrusive_ptr<From> other)
       : object_(std::move(other.object_)) {}

@@ -117,15 +117,20 @@ class DataLoaderBase {
       prefetcher_ = Prefetcher(new detail::Prefetcher(options_.workers, options_.enforce_ordering));
   }
 
+  /// LibTorch's form, for a program's own loaders: the workers share the dataset.
+  explicit DataLoaderBase(DataLoaderOptions options,
+                          std::unique_ptr<Dataset> main_thread_dataset = nullptr)
+      : DataLoaderBase(FullDataLoaderOptions(options), only(std::move(main_thread_dataset))) {}
+
   /// The next batch's request, or nullopt at the end of the epoch.
   virtual std::optional<BatchRequest> get_batch_request() = 0;
   /// Begins the next epoch of the source, which is the sampler or a stateful dataset.
-  virtual void reset() = 0;
-  virtual void save_source(serialize::OutputArchive& archive) const = 0;
-  virtual void load_source(serialize::InputArchive& archive) = 0;
+  virtual void reset() {}
+  virtual void save_source(serialize::OutputArchive&) const { fail_saving(); }
+  virtual void load_source(serialize::InputArchive&) { fail_saving(); }
   /// Whether the source's state is saved at the start of an epoch and replayed up to the caller's
   /// position. If not, reset() after load_source() continues the loaded epoch.
-  virtual bool rewinds() const = 0;
+  virtual bool rewinds() const { return false; }
 
   const FullDataLoaderOptions options_;
   std::vector<std::unique_ptr<Dataset>> datasets_;
@@ -133,6 +138,16 @@ class DataLoaderBase {
  private:
   using Job = detail::BatchJob<Dataset, Batch, BatchRequest>;
   using Prefetcher = hearth::detail::OwnedPtr<detail::Prefetcher>;
+
+  static std::vector<std::unique_ptr<Dataset>> only(std::unique_ptr<Dataset> dataset) {
+    HEARTH_CHECK(dataset, "DataLoaderBase: the dataset is null");
+    std::vector<std::unique_ptr<Dataset>> datasets;
+    datasets.push_back(std::move(dataset));
+    return datasets;
+  }
+  [[noreturn]] static void fail_saving() {
+    hearth::detail::fail<Error>("the data loader does not define save_source() and load_source()");
+  }
 
   size_t in_flight() const { return prefetcher_ ? prefetcher_->in_flight() : 0; }
 

@@ -202,7 +202,7 @@ const io::SafetensorsFile& Reader::file_with(const std::string& key, size_t numb
   try {
     if (found == files_.end()) found = files_.emplace(number, io::SafetensorsFile(path)).first;
   } catch (Error& error) {
-    error.add_context("while loading '" + key + "' of the checkpoint '" + folder_.path() + "'");
+    error.append_line("while loading '" + key + "' of the checkpoint '" + folder_.path() + "'");
     throw;
   }
   HEARTH_CHECK(found->second.contains(key), "cannot load '", key, "': '", path,

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <vector>
-
-#include "c10/namespaces.h"
-#include "hearth/autograd.h"
-
-namespace hearth::autograd {
-using tensor_list = std::vector<Tensor>;
-}
+#include "hearth/autograd/history.h"
+#include "torch/csrc/autograd/node.h"
+#include "torch/csrc/autograd/saved_variable.h"

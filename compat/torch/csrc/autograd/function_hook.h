@@ -1,3 +1,4 @@
 #pragma once
 
-#include "torch/csrc/autograd/variable.h"
+#include "c10/namespaces.h"
+#include "hearth/autograd/node_hooks.h"

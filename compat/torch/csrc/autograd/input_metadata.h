@@ -1,3 +1,4 @@
 #pragma once
 
-#include "torch/csrc/autograd/function.h"
+#include "c10/namespaces.h"
+#include "hearth/autograd.h"

@@ -1,3 +1,4 @@
 #pragma once
 
-#include "torch/csrc/autograd/custom_function.h"
+#include "hearth/autograd/saved_variable.h"
+#include "torch/csrc/autograd/node.h"

@@ -1,5 +1,5 @@
 #pragma once
 
-#include "c10/namespaces.h"
-#include "hearth/autograd.h"
-#include "hearth/autograd_hooks.h"
+#include "hearth/autograd/history.h"
+#include "torch/csrc/autograd/edge.h"
+#include "torch/csrc/autograd/node.h"

@@ -1,0 +1,7 @@
+#pragma once
+
+#include "c10/core/Allocator.h"
+
+namespace at {
+inline Allocator* getCPUAllocator() { return GetCPUAllocator(); }
+}  // namespace at

@@ -1,0 +1,4 @@
+#pragma once
+
+#include "c10/core/Allocator.h"
+#include "c10/core/Storage.h"

@@ -1,0 +1,4 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/storage.h"

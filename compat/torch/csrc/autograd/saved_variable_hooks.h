@@ -1,0 +1,3 @@
+#pragma once
+
+#include "torch/csrc/autograd/saved_variable.h"
