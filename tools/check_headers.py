@@ -20,7 +20,7 @@ MAX_HEADERS, MAX_LINES = 138, 16_200
 # The cost of hearth.h is g++'s memory for it, divided by that for these headers
 # (docs/adr/0006-weight-of-the-umbrella.md).
 STANDARD_HEADERS = "functional memory optional string unordered_map vector".split()
-MAX_COST = 2.68
+MAX_COST = 2.69
 
 FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges "
                 "format chrono condition_variable".split())

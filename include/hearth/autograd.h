@@ -122,9 +122,9 @@ class HEARTH_API Node : public RefCounted {
   static void operator delete(void* memory, size_t bytes) noexcept;
   /// For IntrusivePtr: adds a reference to a node that `owner` owns.
   static void hold(const std::shared_ptr<Node>& owner);
-  static std::shared_ptr<Node> shared(Node* node);  ///< for IntrusivePtr: a shared owner
+  static std::shared_ptr<Node> shared(Node* node);   ///< for IntrusivePtr: a shared owner
   NodePtr getptr() { return NodePtr::share(this); }  ///< not in constructors and destructors
-  std::shared_ptr<Node> shared_from_this() { return shared(this); }
+  std::shared_ptr<Node> shared_from_this();
 
   variable_list operator()(variable_list&& grads);  ///< runs the pre-hooks, apply(), the post-hooks
   virtual std::string name() const;                 ///< such as "MulBackward0"; the class's name
@@ -146,7 +146,8 @@ class HEARTH_API Node : public RefCounted {
   bool should_compute_output(size_t i) const {
     return i < next_edges_.size() && next_edges_[i].is_valid();
   }
-  bool should_compute_output(std::initializer_list<IndexRange> ranges) const;  ///< one of the inputs
+  bool should_compute_output(
+      std::initializer_list<IndexRange> ranges) const;  ///< one of the inputs
   /// Whether the running backward pass needs the gradient of forward input i.
   bool task_should_compute_output(size_t i) const;
   bool task_should_compute_output(std::initializer_list<IndexRange> ranges) const;

@@ -11,10 +11,10 @@ namespace hearth {
 
 struct StorageImpl;
 
-struct Allocator;                        // in allocator.h
-using DeleterFnPtr = void (*)(void*);    ///< frees the context of a DataPtr
+struct Allocator;                      // in allocator.h
+using DeleterFnPtr = void (*)(void*);  ///< frees the context of a DataPtr
 namespace detail {
-HEARTH_API void deleteNothing(void*);    ///< the deleter of memory that a DataPtr does not own
+HEARTH_API void deleteNothing(void*);  ///< the deleter of memory that a DataPtr does not own
 }
 
 /// A memory address, its device and, if it owns the memory, an object (the context) whose deleter
@@ -39,7 +39,7 @@ class HEARTH_API DataPtr {
   void* get_context() const { return context_; }
   DeleterFnPtr get_deleter() const { return deleter_; }
   void* release_context();  ///< gives up the ownership
-  std::unique_ptr<void, DeleterFnPtr> move_context() { return {release_context(), deleter_}; }
+  std::unique_ptr<void, DeleterFnPtr> move_context();
   /// The context as a T, or null if it has another deleter.
   template <class T>
   T* cast_context(DeleterFnPtr expected) const {
@@ -87,10 +87,10 @@ class HEARTH_API Storage {
   DataPtr mutable_data_ptr() const { return data_ptr(); }
   DataPtr set_data_ptr(DataPtr&& data) const;  ///< replaces the memory and returns the former one
   void set_data_ptr_noswap(DataPtr&& data) const;  ///< replaces the memory and frees the former one
-  size_t nbytes() const;  ///< the size of the memory
-  void set_nbytes(size_t nbytes) const;  ///< changes only the number
-  bool resizable() const;                ///< whether larger memory may replace its memory
-  Allocator* allocator() const;          ///< the allocator of larger memory
+  size_t nbytes() const;                           ///< the size of the memory
+  void set_nbytes(size_t nbytes) const;            ///< changes only the number
+  bool resizable() const;                          ///< whether larger memory may replace its memory
+  Allocator* allocator() const;                    ///< the allocator of larger memory
   Device device() const;
   DeviceType device_type() const { return device().type(); }
   size_t use_count() const;  ///< the number of owners

@@ -86,9 +86,7 @@ class HEARTH_API Tensor {
   void reset();  ///< makes the handle undefined
   /// Another handle of a tensor, for LibTorch's pointers to implementations.
   explicit Tensor(const std::shared_ptr<TensorImplBase>& impl) noexcept;
-  static Tensor wrap_tensor_impl(const std::shared_ptr<TensorImplBase>& impl) {
-    return Tensor(impl);
-  }
+  static Tensor wrap_tensor_impl(const std::shared_ptr<TensorImplBase>& impl);
   /// The implementation, whose empty base class has the same address.
   TensorImplBase* unsafeGetTensorImpl() const { return reinterpret_cast<TensorImplBase*>(impl_); }
   TensorImplBase* unsafeReleaseTensorImpl() {
@@ -96,7 +94,7 @@ class HEARTH_API Tensor {
     impl_ = nullptr;
     return impl;
   }
-  std::shared_ptr<TensorImplBase> getIntrusivePtr() const;  ///< an owner of the implementation
+  std::shared_ptr<TensorImplBase> getIntrusivePtr() const;      ///< an owner of the implementation
   std::shared_ptr<TensorImplBase> unsafeReleaseIntrusivePtr();  ///< the same; gives up this one
   size_t use_count() const;  ///< the number of handles of this tensor
 

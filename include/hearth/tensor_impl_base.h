@@ -39,7 +39,7 @@ struct HEARTH_API TensorImplBase {
   void set_storage_offset(int64_t offset);
   void set_storage_keep_dtype(const Storage& storage);
   void set_storage_and_dtype(const Storage& storage, TypeMeta dtype);
-  void bump_version();  ///< counts an in-place write
+  void bump_version();             ///< counts an in-place write
   bool is_wrapped_number() const;  ///< a number used as a tensor, which does not decide dtypes
   void set_wrapped_number(bool value);
   bool requires_grad() const;

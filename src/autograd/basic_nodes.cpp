@@ -19,9 +19,7 @@ variable_list DelayedError::apply(variable_list&& inputs) {
   });
 }
 
-variable_list UndefinedGradBackward::apply(variable_list&&) {
-  return variable_list(num_outputs());
-}
+variable_list UndefinedGradBackward::apply(variable_list&&) { return variable_list(num_outputs()); }
 
 GraphRoot::GraphRoot(edge_list functions, variable_list inputs)
     : Node(std::move(functions)), outputs(std::move(inputs)) {

@@ -341,8 +341,8 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
     if (!to) continue;
     const Edge& edge = node.next_edge(i);
     if (i < gradients.size() && gradients[i].defined()) {
-      Tensor grad = conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), i,
-                            complete);
+      Tensor grad = conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr),
+                            i, complete);
       deliver(*to, edge.input_nr, std::move(grad));
     }
     if (--to->dependencies == 0) ready_.push(to);

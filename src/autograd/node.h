@@ -33,7 +33,7 @@ struct NodeState {
   };
   std::vector<Retained> retained;
   std::string forward_trace;
-  NodePtr recorded_by;  // the backward node that was running when this one was recorded
+  NodePtr recorded_by;          // the backward node that was running when this one was recorded
   std::shared_ptr<Node> owner;  // of a node that a std::shared_ptr owns, while NodePtrs refer to it
   size_t tensor_pre_hooks = 0;  // the number of add_tensor_pre_hook's hooks, first in pre_hooks
 };

@@ -15,8 +15,8 @@ void set_history(const Tensor& variable, const NodePtr& grad_fn) {
   HEARTH_CHECK(grad_fn, "set_history: the node is null");
   const uint32_t number = grad_fn->add_input_metadata(variable);
   if (!variable.defined()) return;
-  HEARTH_CHECK(is_differentiable(variable.scalar_type()), "Autograd not support dtype: ",
-               name_of(variable.scalar_type()));
+  HEARTH_CHECK(is_differentiable(variable.scalar_type()),
+               "Autograd not support dtype: ", name_of(variable.scalar_type()));
   set_history(variable, grad_fn, number);
 }
 
@@ -131,8 +131,9 @@ NodePtr rebase_history(const Tensor& tensor, Edge edge) {
     set_history(tensor, edge.function, edge.input_nr);
     return edge.function;
   }
-  HEARTH_CHECK(edge.input_nr == 0, "Functions which modify views in-place must return a single "
-                                   "Variable");
+  HEARTH_CHECK(edge.input_nr == 0,
+               "Functions which modify views in-place must return a single "
+               "Variable");
   rewrite_history(tensor, edge.function);
   return tensor.grad_fn();
 }

@@ -73,4 +73,6 @@ std::shared_ptr<Node> Node::shared(Node* node) {
   return {node, DropReference()};
 }
 
+std::shared_ptr<Node> Node::shared_from_this() { return shared(this); }
+
 }  // namespace hearth::autograd

@@ -126,13 +126,13 @@ void fail_modified(const std::string& what, int64_t version, int64_t expected, c
 }
 
 const char* const ERR_BACKWARD_TWICE =
-      "Trying to backward through the graph a second time (or directly access saved tensors after "
-      "they have already "
-      "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-      "autograd.grad(). "
-      "Specify retain_graph=True if you need to backward through the graph a second time or if you "
-      "need to access "
-      "saved tensors after calling backward.";
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you "
+    "need to access "
+    "saved tensors after calling backward.";
 
 void fail_released(const Node& node) {
   detail::fail<hearth::Error>(ERR_BACKWARD_TWICE, " (in ", node.name(), ")");

@@ -46,8 +46,10 @@ class HostAllocator final : public Allocator {
     if (nbytes == 0) return {nullptr, nullptr, &std::free, DeviceType::CPU};
     const size_t padded = (nbytes + kAlignment - 1) / kAlignment * kAlignment;
     void* const data = padded >= nbytes ? std::aligned_alloc(kAlignment, padded) : nullptr;
-    HEARTH_CHECK_AS(OutOfMemoryError, data, "DefaultCPUAllocator: can't allocate memory: you tried "
-                                            "to allocate ", nbytes, " bytes.");
+    HEARTH_CHECK_AS(OutOfMemoryError, data,
+                    "DefaultCPUAllocator: can't allocate memory: you tried "
+                    "to allocate ",
+                    nbytes, " bytes.");
     return {data, data, &std::free, DeviceType::CPU};
   }
   void copy_data(void* to, const void* from, size_t nbytes) const override {

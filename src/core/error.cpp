@@ -12,8 +12,8 @@ namespace hearth {
 // what() is overridden: the text can still grow (append_line).
 Error::Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
 Error::Error(SourceLocation where, std::string message) : Error(std::move(message)) {
-  location_ = detail::str("Exception raised from ", where.function, " at ", where.file, ":",
-                          where.line);
+  location_ =
+      detail::str("Exception raised from ", where.function, " at ", where.file, ":", where.line);
   refresh();
 }
 Error::~Error() = default;

@@ -39,6 +39,10 @@ void* DataPtr::release_context() {
   return std::exchange(context_, nullptr);
 }
 
+std::unique_ptr<void, DeleterFnPtr> DataPtr::move_context() {
+  return {release_context(), deleter_};
+}
+
 bool DataPtr::compare_exchange_deleter(DeleterFnPtr expected, DeleterFnPtr deleter) {
   if (deleter_ != expected) return false;
   deleter_ = deleter;

@@ -72,6 +72,10 @@ Tensor::Tensor(const std::shared_ptr<TensorImplBase>& impl) noexcept
   if (impl_) impl_->retain();
 }
 
+Tensor Tensor::wrap_tensor_impl(const std::shared_ptr<TensorImplBase>& impl) {
+  return Tensor(impl);
+}
+
 std::shared_ptr<TensorImplBase> Tensor::getIntrusivePtr() const {
   return {std::make_shared<Tensor>(*this), unsafeGetTensorImpl()};
 }

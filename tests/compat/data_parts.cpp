@@ -13,12 +13,12 @@ using torch::data::detail::DataShuttle;
 using torch::data::detail::Queue;
 namespace sequencers = torch::data::detail::sequencers;
 
-struct Numbered {
+struct ArrivingResult {
   size_t sequence_number;
 };
 
 /// The squares of indices.
-struct Squares : torch::data::datasets::BatchDataset<Squares, std::vector<int>> {
+struct IndexSquares : torch::data::datasets::BatchDataset<IndexSquares, std::vector<int>> {
   std::vector<int> get_batch(torch::ArrayRef<size_t> indices) override {
     std::vector<int> batch;
     for (const size_t index : indices) batch.push_back(static_cast<int>(index * index));
@@ -29,11 +29,12 @@ struct Squares : torch::data::datasets::BatchDataset<Squares, std::vector<int>> 
 
 /// A program's loader, which takes every second index.
 class EverySecond
-    : public torch::data::DataLoaderBase<Squares, std::vector<int>, std::vector<size_t>> {
+    : public torch::data::DataLoaderBase<IndexSquares, std::vector<int>, std::vector<size_t>> {
  public:
-  using Base = torch::data::DataLoaderBase<Squares, std::vector<int>, std::vector<size_t>>;
+  using Base = torch::data::DataLoaderBase<IndexSquares, std::vector<int>, std::vector<size_t>>;
   explicit EverySecond(size_t workers)
-      : Base(torch::data::DataLoaderOptions(2).workers(workers), std::make_unique<Squares>()) {}
+      : Base(torch::data::DataLoaderOptions(2).workers(workers), std::make_unique<IndexSquares>()) {
+  }
 
  private:
   std::optional<std::vector<size_t>> get_batch_request() override {
@@ -90,15 +91,15 @@ TEST(DataParts, ShuttlesCountJobs) {
 TEST(DataParts, SequencersOrderResults) {
   const auto run = [](auto&& sequencer) {
     std::vector<size_t> arriving{2, 0, 1}, returned;
-    const auto produce = [&]() -> std::optional<Numbered> {
+    const auto produce = [&]() -> std::optional<ArrivingResult> {
       if (arriving.empty()) return std::nullopt;
-      const Numbered first{arriving.front()};
+      const ArrivingResult first{arriving.front()};
       arriving.erase(arriving.begin());
       return first;
     };
     while (const auto result = sequencer.next(produce)) returned.push_back(result->sequence_number);
     return returned;
   };
-  EXPECT_EQ(run(sequencers::OrderedSequencer<Numbered>(3)), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_EQ(run(sequencers::NoSequencer<Numbered>()), (std::vector<size_t>{2, 0, 1}));
+  EXPECT_EQ(run(sequencers::OrderedSequencer<ArrivingResult>(3)), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(run(sequencers::NoSequencer<ArrivingResult>()), (std::vector<size_t>{2, 0, 1}));
 }

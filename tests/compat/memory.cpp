@@ -16,9 +16,10 @@
 
 #include "tests/support/throws.h"
 
-using torch::Tensor;
-
+namespace hand_written_memory {
 namespace {
+
+using torch::Tensor;
 
 int allocations = 0, frees = 0;
 
@@ -186,3 +187,5 @@ TEST(SharedMemory, ReachesProcessesForkedLater) {
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_EQ(t[1].item<float>(), 7);
 }
+
+}  // namespace hand_written_memory

@@ -10,16 +10,18 @@
 
 #include "tests/support/throws.h"
 
+namespace hand_written_nodes {
+namespace {
+
 using namespace torch::autograd;
 using torch::Tensor;
-
-namespace {
+using torch::autograd::Identity;
 
 int released = 0, announced = 0;
 
 Tensor leaf() { return torch::tensor({1.F, 2.F}).requires_grad_(); }
 
-void expect_equal(const Tensor& got, const Tensor& wanted) {
+void expect_same(const Tensor& got, const Tensor& wanted) {
   ASSERT_TRUE(got.defined());
   EXPECT_TRUE(torch::equal(got, wanted)) << got << wanted;
 }
@@ -60,8 +62,8 @@ Tensor record_cube(const Tensor& x, const MakeNode& make_node) {
 Tensor cube(const Tensor& x, Owner owner = Owner::kShared) {
   if (owner == Owner::kIntrusive)
     return record_cube(x, [] { return c10::make_intrusive<CubeBackward>(); });
-  return record_cube(
-      x, [] { return std::shared_ptr<CubeBackward>(new CubeBackward(), deleteNode); });
+  return record_cube(x,
+                     [] { return std::shared_ptr<CubeBackward>(new CubeBackward(), deleteNode); });
 }
 
 /// A node with two outputs whose gradient for the input a program chooses.
@@ -94,16 +96,16 @@ TEST(Nodes, OfProgramsComputeGradients) {
     EXPECT_NE(y.grad_fn()->name().find("CubeBackward"), std::string::npos);
     EXPECT_FALSE(y.is_leaf());
     y.sum().backward({}, true);
-    expect_equal(x.grad(), torch::tensor({3.F, 12.F}));
+    expect_same(x.grad(), torch::tensor({3.F, 12.F}));
     EXPECT_EQ(released + announced, 0);
     y.sum().backward();
-    expect_equal(x.grad(), torch::tensor({6.F, 24.F}));
+    expect_same(x.grad(), torch::tensor({6.F, 24.F}));
     EXPECT_EQ(released, 1);
     EXPECT_EQ(announced, 1);
     EXPECT_ERROR(y.sum().backward(), "Trying to backward through the graph a second time");
     x.mutable_grad() = Tensor();
     cube(cube(x, owner), owner).sum().backward();
-    expect_equal(x.grad(), torch::tensor({9.F, 2304.F}));
+    expect_same(x.grad(), torch::tensor({9.F, 2304.F}));
   }
   const torch::NoGradGuard guard;
   EXPECT_FALSE(cube(leaf()).requires_grad());
@@ -136,9 +138,9 @@ TEST(Nodes, MustReturnOneGradientPerEdge) {
   EXPECT_ERROR(backward({torch::ones({5})}),
                "Function TwoOutputs returned an invalid gradient at index 0 - got [5] but expected "
                "shape compatible with [2]");
-  expect_equal(backward({torch::ones({2}, torch::kLong)}), ones);
-  expect_equal(backward({torch::ones({2}, torch::kDouble)}), ones);
-  expect_equal(backward({torch::ones({4, 2})}), ones * 4);
+  expect_same(backward({torch::ones({2}, torch::kLong)}), ones);
+  expect_same(backward({torch::ones({2}, torch::kDouble)}), ones);
+  expect_same(backward({torch::ones({4, 2})}), ones * 4);
 }
 
 TEST(Nodes, LiveAsLongAsOneOwner) {
@@ -194,13 +196,13 @@ TEST(Nodes, RunHooksOfLibTorchsKind) {
   const Tensor x = leaf(), y = cube(x);
   const uintptr_t key = y.grad_fn()->add_post_hook(std::make_unique<PlusOne>());
   y.sum().backward({}, true);
-  expect_equal(x.grad(), torch::tensor({4.F, 13.F}));
+  expect_same(x.grad(), torch::tensor({4.F, 13.F}));
   EXPECT_TRUE(y.grad_fn()->del_post_hook(key));
   EXPECT_FALSE(y.grad_fn()->del_post_hook(key));
   y.grad_fn()->add_pre_hook(std::make_unique<TimesTen>());
   x.mutable_grad() = Tensor();
   y.sum().backward();
-  expect_equal(x.grad(), torch::tensor({30.F, 120.F}));
+  expect_same(x.grad(), torch::tensor({30.F, 120.F}));
   const Tensor w = torch::ones({1}).requires_grad_();
   impl::add_hook(w, std::make_unique<TimesTen>());
   (w * 2).backward();
@@ -237,7 +239,7 @@ TEST(Nodes, RewriteTheHistoryOfViews) {
   rebase_history(view, node);
   EXPECT_EQ(base.grad_fn()->name(), "CopySlices");
   base.sum().backward();
-  expect_equal(x.grad(), torch::tensor({3.F, 3.F, 1.F, 1.F}));
+  expect_same(x.grad(), torch::tensor({3.F, 3.F, 1.F, 1.F}));
 }
 
 TEST(Nodes, OfLibTorch) {
@@ -259,3 +261,5 @@ TEST(Nodes, OfLibTorch) {
   EXPECT_ERROR(impl::grad_accumulator(x * 1),
                "grad_accumulator() should be only called on leaf Variables");
 }
+
+}  // namespace hand_written_nodes

@@ -7,12 +7,14 @@
 
 #include "tests/support/throws.h"
 
-using namespace torch::autograd;
-using torch::Tensor;
-
+namespace hand_written_nodes {
 namespace {
 
-Tensor leaf() { return torch::tensor({1.F, 2.F}).requires_grad_(); }
+using namespace torch::autograd;
+using torch::Tensor;
+using torch::autograd::Identity;
+
+Tensor small_leaf() { return torch::tensor({1.F, 2.F}).requires_grad_(); }
 
 /// Keeps twice the tensor.
 struct Doubled : SavedVariableHooks {
@@ -30,7 +32,7 @@ TEST(SavedVariables, KeepTensorsUntilReset) {
   EXPECT_FALSE(SavedVariable().unpack().defined());
   EXPECT_FALSE(SavedVariable(Tensor(), false).unpack().defined());
   EXPECT_FALSE(SavedVariable(std::optional<Tensor>(), false).unpack().defined());
-  const Tensor x = leaf(), y = x * 2;
+  const Tensor x = small_leaf(), y = x * 2;
   SavedVariable saved(x, false);
   EXPECT_TRUE(saved.unpack().is_same(x));
   EXPECT_EQ(SavedVariable(y, false).unpack().grad_fn(), y.grad_fn());
@@ -43,7 +45,7 @@ TEST(SavedVariables, KeepTensorsUntilReset) {
 }
 
 TEST(SavedVariables, AcceptOnePairOfHooks) {
-  const Tensor x = leaf();
+  const Tensor x = small_leaf();
   SavedVariable saved(x, false), none;
   EXPECT_FALSE(saved.has_hooks());
   saved.register_hooks(std::make_unique<Doubled>());
@@ -56,7 +58,7 @@ TEST(SavedVariables, AcceptOnePairOfHooks) {
 }
 
 TEST(Engines, RunGraphs) {
-  const Tensor x = leaf(), y = (x * x).sum(), one = torch::ones({});
+  const Tensor x = small_leaf(), y = (x * x).sum(), one = torch::ones({});
   Engine& engine = Engine::get_default_engine();
   const auto run = [&](const variable_list& grads, bool accumulate, const edge_list& outputs) {
     return engine.execute({impl::gradient_edge(y)}, grads, true, false, accumulate, outputs);
@@ -70,7 +72,7 @@ TEST(Engines, RunGraphs) {
 }
 
 TEST(Engines, ConvertGradientsToTheMetadata) {
-  const edge_list edges = collect_next_edges(leaf());
+  const edge_list edges = collect_next_edges(small_leaf());
   const auto validate = [&](variable_list grads) {
     validate_outputs(edges, grads, [](const std::string& text) { return "mine: " + text; });
     return grads;
@@ -92,7 +94,7 @@ TEST(Engines, KnowTheRunningNode) {
       return std::move(grads);
     }
   };
-  const Tensor x = leaf(), y = torch::ones({2});
+  const Tensor x = small_leaf(), y = torch::ones({2});
   const auto node = std::make_shared<Asks>();
   node->set_next_edges(collect_next_edges(x));
   set_history(y, node);
@@ -132,16 +134,17 @@ TEST(Metadata, OfVariables) {
   EXPECT_EQ(x._version(), 3);
   impl::set_name(x, "x");
   EXPECT_EQ(x.name(), "x");
-  EXPECT_ERROR(check_inplace(leaf(), true), "a leaf Variable that requires grad is being used");
-  EXPECT_ERROR(check_no_requires_grad(leaf(), "weight", "conv"),
+  EXPECT_ERROR(check_inplace(small_leaf(), true),
+               "a leaf Variable that requires grad is being used");
+  EXPECT_ERROR(check_no_requires_grad(small_leaf(), "weight", "conv"),
                "The function 'conv' is not differentiable with respect to argument 'weight'. This "
                "input cannot have requires_grad True.");
 }
 
 TEST(Metadata, OfViews) {
-  const Tensor base = leaf() * 2;
-  const Tensor view = as_view(base, base.detach(), true, true, nullptr, nullptr,
-                              CreationMeta::NO_GRAD_MODE);
+  const Tensor base = small_leaf() * 2;
+  const Tensor view =
+      as_view(base, base.detach(), true, true, nullptr, nullptr, CreationMeta::NO_GRAD_MODE);
   EXPECT_TRUE(view.is_view());
   EXPECT_TRUE(view._base().is_same(base));
   EXPECT_ERROR(view.add_(1), "created in no_grad mode");
@@ -154,3 +157,5 @@ TEST(Metadata, OfViews) {
   });
   EXPECT_TRUE(wrapped[0].requires_grad());
 }
+
+}  // namespace hand_written_nodes

@@ -24,9 +24,8 @@ struct Line : Shape {
 C10_DECLARE_REGISTRY(ShapeRegistry, Shape, int);
 C10_DEFINE_REGISTRY(ShapeRegistry, Shape, int)
 C10_REGISTER_CLASS(ShapeRegistry, Square, Square)
-C10_REGISTER_CREATOR(ShapeRegistry, Big, [](int size) {
-  return std::unique_ptr<Shape>(new Square(10 * size));
-})
+C10_REGISTER_CREATOR(ShapeRegistry, Big,
+                     [](int size) { return std::unique_ptr<Shape>(new Square(10 * size)); })
 
 C10_DECLARE_TYPED_REGISTRY(Numbered, int, Shape, std::shared_ptr, int);
 C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(Numbered, int, Shape, std::shared_ptr, int)
@@ -47,8 +46,8 @@ TEST(Registry, CreatesObjectsByName) {
 TEST(Registry, PrefersHigherPriorities) {
   EXPECT_EQ(Numbered()->Create(1, 3)->area(), 9);
   Numbered()->SetTerminate(false);
-  EXPECT_ERROR(Numbered()->Register(
-                   1, [](int size) { return std::make_shared<Line>(size); },
-                   c10::REGISTRY_PREFERRED),
-               "Key already registered with the same priority: [key type printing not supported]");
+  EXPECT_ERROR(
+      Numbered()->Register(
+          1, [](int size) { return std::make_shared<Line>(size); }, c10::REGISTRY_PREFERRED),
+      "Key already registered with the same priority: [key type printing not supported]");
 }

@@ -1,8 +1,8 @@
 // Utilities of c10 and ATen besides tensors, and headers of single parts of torch::nn. The expected
 // results are LibTorch's.
-#include <ATen/Version.h>
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/Version.h>
 #include <ATen/WrapDimUtils.h>
 #include <c10/core/WrapDimMinimal.h>
 #include <c10/util/DimVector.h>
@@ -136,8 +136,9 @@ TEST(Utilities, ErrorsShowTheProgramsContexts) {
   EXPECT_STREQ(error.what_without_backtrace(), "text (one)");
   error.add_context("two");
   EXPECT_STREQ(error.what_without_backtrace(), "text\n  one\n  two");
-  EXPECT_TRUE(std::string(error.what()).starts_with("text\n  one\n  two\nException raised from f "
-                                                    "at a.cpp:3"));
+  EXPECT_TRUE(std::string(error.what())
+                  .starts_with("text\n  one\n  two\nException raised from f "
+                               "at a.cpp:3"));
   EXPECT_EQ(error.msg(), "text");
   EXPECT_NE(error.backtrace().find("a.cpp:3"), std::string::npos);
   std::string text = "aXbX";

@@ -41,8 +41,7 @@ class Registry {
     else if (priority == entry->second.priority)
       refuse("Key already registered with the same priority: " + KeyStrRepr(key));
     else if (warning_)
-      print("Higher priority item already registered, skipping registration of " +
-            KeyStrRepr(key));
+      print("Higher priority item already registered, skipping registration of " + KeyStrRepr(key));
   }
   void Register(const Key& key, Creator creator, const std::string& help,
                 RegistryPriority priority = REGISTRY_DEFAULT) {
@@ -111,14 +110,13 @@ class Registerer {
 
 #define HEARTH_REGISTRY_TYPE(Key, Object, Ptr, ...) \
   ::c10::Registry<Key, Ptr<Object> __VA_OPT__(, ) __VA_ARGS__>
-#define C10_DECLARE_TYPED_REGISTRY(Name, Key, Object, Ptr, ...)           \
-  HEARTH_REGISTRY_TYPE(Key, Object, Ptr, __VA_ARGS__) * Name();           \
-  typedef ::c10::Registerer<Key, Ptr<Object> __VA_OPT__(, ) __VA_ARGS__> \
-      Registerer##Name
-#define HEARTH_DEFINE_REGISTRY(Name, warning, Key, Object, Ptr, ...)                           \
-  HEARTH_REGISTRY_TYPE(Key, Object, Ptr, __VA_ARGS__) * Name() {                               \
+#define C10_DECLARE_TYPED_REGISTRY(Name, Key, Object, Ptr, ...) \
+  HEARTH_REGISTRY_TYPE(Key, Object, Ptr, __VA_ARGS__) * Name(); \
+  typedef ::c10::Registerer<Key, Ptr<Object> __VA_OPT__(, ) __VA_ARGS__> Registerer##Name
+#define HEARTH_DEFINE_REGISTRY(Name, warning, Key, Object, Ptr, ...)                          \
+  HEARTH_REGISTRY_TYPE(Key, Object, Ptr, __VA_ARGS__) * Name() {                              \
     static auto* registry = new HEARTH_REGISTRY_TYPE(Key, Object, Ptr, __VA_ARGS__)(warning); \
-    return registry;                                                                           \
+    return registry;                                                                          \
   }
 #define C10_DEFINE_TYPED_REGISTRY(Name, ...) HEARTH_DEFINE_REGISTRY(Name, true, __VA_ARGS__)
 #define C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(Name, ...) \
@@ -127,33 +125,32 @@ class Registerer {
   C10_DECLARE_TYPED_REGISTRY(Name, std::string, Object, std::unique_ptr __VA_OPT__(, ) __VA_ARGS__)
 #define C10_DEFINE_REGISTRY(Name, Object, ...) \
   C10_DEFINE_TYPED_REGISTRY(Name, std::string, Object, std::unique_ptr __VA_OPT__(, ) __VA_ARGS__)
-#define C10_DEFINE_REGISTRY_WITHOUT_WARNING(Name, Object, ...) \
-  C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(                   \
-      Name, std::string, Object, std::unique_ptr __VA_OPT__(, ) __VA_ARGS__)
+#define C10_DEFINE_REGISTRY_WITHOUT_WARNING(Name, Object, ...)         \
+  C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(Name, std::string, Object, \
+                                            std::unique_ptr __VA_OPT__(, ) __VA_ARGS__)
 #define C10_DECLARE_SHARED_REGISTRY(Name, Object, ...) \
   C10_DECLARE_TYPED_REGISTRY(Name, std::string, Object, std::shared_ptr __VA_OPT__(, ) __VA_ARGS__)
 #define C10_DEFINE_SHARED_REGISTRY(Name, Object, ...) \
   C10_DEFINE_TYPED_REGISTRY(Name, std::string, Object, std::shared_ptr __VA_OPT__(, ) __VA_ARGS__)
-#define C10_DEFINE_SHARED_REGISTRY_WITHOUT_WARNING(Name, Object, ...) \
-  C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(                          \
-      Name, std::string, Object, std::shared_ptr __VA_OPT__(, ) __VA_ARGS__)
+#define C10_DEFINE_SHARED_REGISTRY_WITHOUT_WARNING(Name, Object, ...)  \
+  C10_DEFINE_TYPED_REGISTRY_WITHOUT_WARNING(Name, std::string, Object, \
+                                            std::shared_ptr __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_DECLARE_TYPED_REGISTRY C10_DECLARE_TYPED_REGISTRY
 #define TORCH_DECLARE_REGISTRY C10_DECLARE_REGISTRY
 #define TORCH_DECLARE_SHARED_REGISTRY C10_DECLARE_SHARED_REGISTRY
 
-#define HEARTH_REGISTRATION(Name) \
-  static Registerer##Name C10_CONCATENATE(g_##Name, __COUNTER__)
+#define HEARTH_REGISTRATION(Name) static Registerer##Name C10_CONCATENATE(g_##Name, __COUNTER__)
 #define C10_REGISTER_TYPED_CREATOR(Name, key, ...) \
   HEARTH_REGISTRATION(Name)(key, Name(), __VA_ARGS__);
 #define C10_REGISTER_TYPED_CREATOR_WITH_PRIORITY(Name, key, priority, ...) \
   HEARTH_REGISTRATION(Name)(key, priority, Name(), __VA_ARGS__);
-#define C10_REGISTER_TYPED_CLASS(Name, key, ...)                                        \
-  HEARTH_REGISTRATION(Name)(key, Name(), Registerer##Name::DefaultCreator<__VA_ARGS__>, \
-                            ::c10::demangle_type<__VA_ARGS__>());
-#define C10_REGISTER_TYPED_CLASS_WITH_PRIORITY(Name, key, priority, ...)      \
-  HEARTH_REGISTRATION(Name)(key, priority, Name(),                            \
-                            Registerer##Name::DefaultCreator<__VA_ARGS__>,    \
-                            ::c10::demangle_type<__VA_ARGS__>());
+#define C10_REGISTER_TYPED_CLASS(Name, key, ...) \
+  HEARTH_REGISTRATION(Name)                      \
+  (key, Name(), Registerer##Name::DefaultCreator<__VA_ARGS__>, ::c10::demangle_type<__VA_ARGS__>());
+#define C10_REGISTER_TYPED_CLASS_WITH_PRIORITY(Name, key, priority, ...) \
+  HEARTH_REGISTRATION(Name)                                              \
+  (key, priority, Name(), Registerer##Name::DefaultCreator<__VA_ARGS__>, \
+   ::c10::demangle_type<__VA_ARGS__>());
 #define C10_REGISTER_CREATOR(Name, key, ...) C10_REGISTER_TYPED_CREATOR(Name, #key, __VA_ARGS__)
 #define C10_REGISTER_CREATOR_WITH_PRIORITY(Name, key, priority, ...) \
   C10_REGISTER_TYPED_CREATOR_WITH_PRIORITY(Name, #key, priority, __VA_ARGS__)

@@ -33,8 +33,8 @@ HEARTH_API void validate_outputs(
     const edge_list& edges, variable_list& gradients,
     const std::function<std::string(const std::string&)>& format_error);
 
-HEARTH_API NodePtr get_current_node();  ///< the node that runs on this thread, or null
-HEARTH_API int get_current_graph_task_id();                ///< as current_graph_task_id()
-HEARTH_API bool get_current_graph_task_keep_graph();       ///< whether the pass keeps saved tensors
+HEARTH_API NodePtr get_current_node();       ///< the node that runs on this thread, or null
+HEARTH_API int get_current_graph_task_id();  ///< as current_graph_task_id()
+HEARTH_API bool get_current_graph_task_keep_graph();  ///< whether the pass keeps saved tensors
 
 }  // namespace hearth::autograd
