@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hearth/generator.h"
+#include "hearth/small_vector.h"
 #include "hearth/tensor.h"
 
 namespace hearth {
@@ -150,7 +151,23 @@ class HEARTH_API IValue {
   /// The value as a T: toInt() for int64_t, and so on.
   template <class T>
   T to() const;
-  const char* tagKind() const;  ///< the type's name, such as "Int"
+  const char* tagKind() const;                  ///< the type's name, such as "Int"
+  SmallVector<int64_t, 5> toDimVector() const;  ///< toIntVector(), with LibTorch's type
+  /// As in Python, a == b: tensors are compared element by element, other values as a whole.
+  IValue equals(const IValue& other) const;
+  /// As in Python, a is b: the same tensor, list or dict, or equal values of another type.
+  bool is(const IValue& other) const;
+  // Kinds of values that do not exist here.
+  bool isObject() const { return false; }
+  bool isModule() const { return false; }
+  bool isPyObject() const { return false; }
+  bool isCapsule() const { return false; }
+  bool isFuture() const { return false; }
+  bool isRRef() const { return false; }
+  bool isEnum() const { return false; }
+  bool isBlob() const { return false; }
+  bool isStorage() const { return false; }
+  bool isStream() const { return false; }
 
   /// Whether the values have one type and are equal. Tensors must have one element, or be one and
   /// the same in two containers; else the comparison throws.

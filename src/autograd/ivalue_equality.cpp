@@ -65,4 +65,26 @@ bool are_equal(const IValue& a, const IValue& b, int depth) {
 
 bool operator==(const IValue& a, const IValue& b) { return are_equal(a, b, 0); }
 
+IValue IValue::equals(const IValue& other) const {
+  const bool both = isTensor() && other.isTensor();
+  return both ? IValue(toTensor().eq(other.toTensor()))
+              : IValue(!isTensor() && !other.isTensor() && *this == other);
+}
+
+bool IValue::is(const IValue& other) const {
+  const auto& variant = detail::IValueAccess::variant(*this);
+  const auto& others = detail::IValueAccess::variant(other);
+  if (variant.index() != others.index()) return false;
+  if (isTensor()) return toTensor().is_same(other.toTensor());
+  if (const auto* list = std::get_if<ListPtr>(&variant)) return *list == std::get<ListPtr>(others);
+  if (const auto* dict = std::get_if<DictPtr>(&variant)) return *dict == std::get<DictPtr>(others);
+  if (const auto* tuple = std::get_if<TuplePtr>(&variant))
+    return *tuple == std::get<TuplePtr>(others);
+  return *this == other;
+}
+
+SmallVector<int64_t, 5> IValue::toDimVector() const {
+  return SmallVector<int64_t, 5>(toIntVector());
+}
+
 }  // namespace hearth

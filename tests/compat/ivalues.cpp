@@ -189,3 +189,21 @@ TEST(IValues, WrongTypesThrow) {
 }
 
 }  // namespace
+
+TEST(IValues, CompareAsInPython) {
+  const torch::Tensor t = torch::tensor({1, 2}), same_values = t.clone();
+  const c10::IValue value(t), other(same_values);
+  EXPECT_TRUE(value.equals(other).toTensor().all().item<bool>());
+  EXPECT_FALSE(value.equals(c10::IValue(1)).toBool());
+  EXPECT_TRUE(c10::IValue(1).equals(1).toBool());
+  EXPECT_FALSE(c10::IValue(1).equals(1.0).toBool());
+  EXPECT_TRUE(value.is(c10::IValue(t)));
+  EXPECT_FALSE(value.is(other));
+  EXPECT_TRUE(c10::IValue().is(c10::IValue()));
+  const c10::IValue list(std::vector<int64_t>{3, 4}), copy = list;
+  EXPECT_TRUE(list.is(copy));
+  EXPECT_FALSE(list.is(c10::IValue(std::vector<int64_t>{3, 4})));
+  EXPECT_TRUE(list.equals(c10::IValue(std::vector<int64_t>{3, 4})).toBool());
+  EXPECT_EQ(list.toDimVector()[1], 4);
+  EXPECT_FALSE(list.isObject() || list.isFuture() || list.isStorage());
+}

@@ -292,6 +292,17 @@ TEST(Archives, RejectOtherContents) {
   std::remove(file.c_str());
 }
 
+TEST(Archives, NameTheVersionsThatSavedOnlyBuffers) {
+  // LibTorch up to 1.4 saved lists of tensors without options.
+  serialize::OutputArchive out, buffers;
+  buffers.write("size", tensor(1));
+  buffers.write("0", ones({2}), /*is_buffer=*/true);
+  out.write("exp_average_buffers", buffers);
+  serialize::InputArchive in(out);
+  Adam optimizer(two_parameters());
+  EXPECT_ERROR(optimizer.load(in), "LibTorch 1.4 or older saved it");
+}
+
 TEST(Archives, ResumeSchedulers) {
   const Tensors params = two_parameters();
   SGD optimizer(params, SGDOptions(1));
