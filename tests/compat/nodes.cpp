@@ -175,7 +175,7 @@ TEST(Nodes, LiveAsLongAsOneOwner) {
   EXPECT_TRUE(weak.expired());
   EXPECT_EQ(destroyed, 2);
   std::shared_ptr<Node> of_an_operator = (leaf() * 2).grad_fn();
-  EXPECT_EQ(of_an_operator->name(), "MulBackward0");
+  EXPECT_EQ(of_an_operator->name(), "MulBackward1");
   const NodePtr shared = of_an_operator;
   of_an_operator.reset();
   EXPECT_EQ(shared->num_inputs(), 1U);
