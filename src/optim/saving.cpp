@@ -112,9 +112,6 @@ void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
   const NoGradGuard no_grad;
   const MemoryTagGuard tag(MemoryTag::OptimizerState);
   check_name(optimizer, f);
-  HEARTH_CHECK_AS(ValueError, f.has("param_groups"),
-                  "the loaded data has no param_groups: it is not an optimizer's, or LibTorch 1.4 "
-                  "or older saved it; load it with a newer LibTorch and save it again");
   Loaded loaded;
   f.nested("param_groups", [&](Fields& list) { read_groups(optimizer, loaded, list); });
   if (f.has("state"))
@@ -152,6 +149,9 @@ void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimize
 void load_optimizer(serialize::InputArchive& archive, Optimizer& optimizer,
                     const StateMaker& make_state) {
   ArchiveReader reader(archive);
+  HEARTH_CHECK_AS(ValueError, reader.has("param_groups"),
+                  "the archive has no param_groups: it is not an optimizer's, or LibTorch 1.4 "
+                  "or older saved it; load it with a newer LibTorch and save it again");
   read(optimizer, make_state, reader);
 }
 
