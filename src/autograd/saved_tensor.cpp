@@ -111,8 +111,7 @@ void SavedTensor::check_version(Node* node) const {
   const uint32_t number = own_output_ ? output_nr_ : history_.input_nr;
   std::string what = detail::str("[", tensor_.toString(), " ", tensor_.sizes(), "]");
   if (producer && !is_integral(impl.dtype, true))  // indices have no grad_fn
-    what +=
-        detail::str(", which is output ", number, " of ", producer->forward_op_name(), ",");
+    what += detail::str(", which is output ", number, " of ", producer->forward_op_name(), ",");
   fail_modified(what, impl.version(), version_,
                 "Hint: enable anomaly detection to find the operation that failed to compute its "
                 "gradient, with torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
