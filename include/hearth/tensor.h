@@ -142,7 +142,6 @@ class HEARTH_API Tensor {
   bool is_sparse() const { return false; }
   bool is_sparse_csr() const { return false; }
   bool is_quantized() const { return false; }
-  bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }

@@ -105,7 +105,7 @@ struct Slogdet {
     const Tensor a = context.in(0);
     const Tensor g = as_factor(context.grad()).mul(identity_like(a, batch_of(a.sizes())));
     context.set(0, modes.differentiates() ? std::get<0>(solve_ex(a.mT(), g))
-                                   : solve_by_lu(context.in(1), context.in(2), g, true));
+                                          : solve_by_lu(context.in(1), context.in(2), g, true));
   }
 };
 

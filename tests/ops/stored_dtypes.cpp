@@ -139,7 +139,7 @@ TEST(StoredDtypes, AreCreatedAndMoved) {
       expect(t.scatter(1, index.expand({2, 3}).slice(1, 0, 2), t),
              f.scatter(1, i.expand({2, 3}).slice(1, 0, 2), f));
       expect(t.roll(1, 1), f.roll(1, 1));
-      expect(t[0].diag(), f[0].diag());
+      if (type != kFloat8_e8m0fnu) expect(t[0].diag(), f[0].diag());  // it has no zero
       expect(t.repeat({2, 2}), f.repeat({2, 2}));
       expect(constant_pad_nd(t, {1, 1}, 1), constant_pad_nd(f, {1, 1}, 1));
       expect(where(t == 4, t, t.flip(1)), where(f == 4, f, f.flip(1)));
