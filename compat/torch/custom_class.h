@@ -3,6 +3,7 @@
 #include <string>
 
 #include "c10/util/intrusive_ptr.h"
+#include "hearth/storage.h"
 
 namespace torch {
 
@@ -10,6 +11,7 @@ namespace torch {
 using CustomClassHolder = c10::intrusive_ptr_target;
 
 namespace detail {
+using namespace hearth::detail;  // whose names programs find in torch::detail
 template <class... Args>
 struct types {};
 }  // namespace detail
