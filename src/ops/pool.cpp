@@ -23,7 +23,8 @@ struct AdaptiveAvgPool {
   static constexpr OpInfo info{.name = spatial == 2 ? "adaptive_avg_pool2d" : "adaptive_avg_pool3d",
                                .amp_cpu = spatial == 2 ? Amp::kKeep : Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self) {
-    bool is_global = size_t(self.dim()) == spatial + 1 || size_t(self.dim()) == spatial + 2;
+    bool is_global =
+        self.numel() > 0 || size_t(self.dim()) == spatial + 1 || size_t(self.dim()) == spatial + 2;
     for (const int64_t size : args.kernel) is_global &= size == 1;
     if (!is_global) return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
     static constexpr int64_t kLastDims[] = {-3, -2, -1};

@@ -32,7 +32,7 @@ TEST(Datasets, BatchedTensorsSelectWholeBatches) {
                               .div(tensor({2.0f, 4.0f}).view({2, 1, 1}));
   EXPECT_TRUE(batch.data.equal(expected));
   EXPECT_TRUE(batch.target.equal(tensor({2, 0, 2})));
-  EXPECT_ERROR(dataset.get_batch({4}), "out of bounds");
+  EXPECT_ERROR(dataset.get_batch({4}), "index out of range in self (index 4");
   EXPECT_ERROR(datasets::BatchedTensors(data, arange(3)), "Size mismatch between tensors");
   if (cuda::is_available()) {
     const Example<> on_gpu = datasets::BatchedTensors(data.to(kCUDA), targets).get_batch({2, 3});

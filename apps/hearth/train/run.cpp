@@ -39,7 +39,7 @@ void read_checkpoint(const std::string& file, const Read& read) {
   try {
     read();
   } catch (Error& error) {
-    error.add_context("while reading the checkpoint '" + file + "'");
+    error.append_line("while reading the checkpoint '" + file + "'");
     throw;
   }
 }

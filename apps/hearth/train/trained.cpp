@@ -123,7 +123,7 @@ Trained load_trained(const std::string& path, Device device) {
     trained.model = make_model(trained.name, trained.input_sizes, trained.classes);
     read_weights(archive, *trained.model.ptr());
   } catch (Error& error) {
-    error.add_context("while reading '" + printable(trained.checkpoint) +
+    error.append_line("while reading '" + printable(trained.checkpoint) +
                       "' as a checkpoint of hearth train");
     throw;
   } catch (const nlohmann::json::exception& error) {

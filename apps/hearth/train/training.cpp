@@ -78,7 +78,7 @@ class Training {
     } catch (Error& error) {
       save_after_error();
       if (saved_ && std::filesystem::exists(folder_.config()))
-        error.add_context("To resume from the last checkpoint: " + folder_.resume_command());
+        error.append_line("To resume from the last checkpoint: " + folder_.resume_command());
       throw;
     } catch (...) {
       save_after_error();

@@ -21,7 +21,7 @@ class AttentionGraph {
                 shape.key.sizes[2]},
         rows_{scores_[0], scores_[1], scores_[2], 1} {}
 
-  Graph forward() {
+  CudnnGraph forward() {
     const GraphTensor scores =
         hide_later_keys(forward_scores(in_memory(kQueryTensor, shape_.query)));
     const GraphTensor weights = softmax(scores);
@@ -30,7 +30,7 @@ class AttentionGraph {
     return std::move(graph_);
   }
 
-  Graph backward() {
+  CudnnGraph backward() {
     const GraphTensor query = in_memory(kQueryTensor, shape_.query),
                       grad_out = in_memory(kGradOutTensor, shape_.grad_out);
     const GraphTensor products = row_products(grad_out);
@@ -152,15 +152,17 @@ class AttentionGraph {
 
   const AttentionGraphShape& shape_;
   const GraphDims scores_, rows_;  // the sizes of the scores, and of one number for each row
-  Graph graph_;
+  CudnnGraph graph_;
   GraphTensor scale_{};
 };
 
 }  // namespace
 
-Graph attention_graph(const AttentionGraphShape& shape) { return AttentionGraph(shape).forward(); }
+CudnnGraph attention_graph(const AttentionGraphShape& shape) {
+  return AttentionGraph(shape).forward();
+}
 
-Graph attention_backward_graph(const AttentionGraphShape& shape) {
+CudnnGraph attention_backward_graph(const AttentionGraphShape& shape) {
   return AttentionGraph(shape).backward();
 }
 

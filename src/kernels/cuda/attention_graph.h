@@ -41,8 +41,8 @@ enum AttentionTensor : int64_t {
 };
 
 /// The graph of out and the logarithms of sums.
-Graph attention_graph(const AttentionGraphShape& shape);
+CudnnGraph attention_graph(const AttentionGraphShape& shape);
 /// The graph of the gradients of query, key and value.
-Graph attention_backward_graph(const AttentionGraphShape& shape);
+CudnnGraph attention_backward_graph(const AttentionGraphShape& shape);
 
 }  // namespace hearth::cuda

@@ -86,13 +86,13 @@ GraphDims contiguous_strides(const GraphDims& sizes) {
   return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1};
 }
 
-GraphDescriptor& Graph::add(cudnnBackendDescriptorType_t type) {
+GraphDescriptor& CudnnGraph::add(cudnnBackendDescriptorType_t type) {
   descriptors_.push_back(std::make_unique<GraphDescriptor>(type));
   return *descriptors_.back();
 }
 
-GraphTensor Graph::tensor(int64_t id, const GraphDims& sizes, const GraphDims& strides,
-                          cudnnDataType_t dtype, bool is_virtual, bool is_number) {
+GraphTensor CudnnGraph::tensor(int64_t id, const GraphDims& sizes, const GraphDims& strides,
+                               cudnnDataType_t dtype, bool is_virtual, bool is_number) {
   GraphDescriptor& descriptor = add(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   descriptor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id);
   descriptor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, dtype);
@@ -105,30 +105,30 @@ GraphTensor Graph::tensor(int64_t id, const GraphDims& sizes, const GraphDims& s
   return {sizes, strides, dtype, &descriptor};
 }
 
-GraphTensor Graph::in_memory(int64_t id, const GraphDims& sizes, const GraphDims& strides,
-                             cudnnDataType_t dtype) {
+GraphTensor CudnnGraph::in_memory(int64_t id, const GraphDims& sizes, const GraphDims& strides,
+                                  cudnnDataType_t dtype) {
   return tensor(id, sizes, strides, dtype, false, false);
 }
 
-GraphTensor Graph::number(int64_t id) {
+GraphTensor CudnnGraph::number(int64_t id) {
   return tensor(id, {1, 1, 1, 1}, {1, 1, 1, 1}, CUDNN_DATA_FLOAT, false, true);
 }
 
-GraphTensor Graph::intermediate(const GraphDims& sizes, const GraphDims& strides,
-                                cudnnDataType_t dtype) {
+GraphTensor CudnnGraph::intermediate(const GraphDims& sizes, const GraphDims& strides,
+                                     cudnnDataType_t dtype) {
   return tensor(next_intermediate_++, sizes, strides, dtype, true, false);
 }
 
-GraphTensor Graph::intermediate(const GraphDims& sizes, cudnnDataType_t dtype) {
+GraphTensor CudnnGraph::intermediate(const GraphDims& sizes, cudnnDataType_t dtype) {
   return intermediate(sizes, contiguous_strides(sizes), dtype);
 }
 
-void Graph::finish(GraphDescriptor& operation) {
+void CudnnGraph::finish(GraphDescriptor& operation) {
   operation.finalize();
   operations_.push_back(operation.handle());
 }
 
-void Graph::matmul(const GraphTensor& a, const GraphTensor& b, const GraphTensor& c) {
+void CudnnGraph::matmul(const GraphTensor& a, const GraphTensor& b, const GraphTensor& c) {
   GraphDescriptor& product = add(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   product.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
   product.finalize();
@@ -140,8 +140,8 @@ void Graph::matmul(const GraphTensor& a, const GraphTensor& b, const GraphTensor
   finish(operation);
 }
 
-GraphDescriptor& Graph::pointwise_mode(cudnnPointwiseMode_t mode, cudnnDataType_t computed_in,
-                                       const int64_t* axis) {
+GraphDescriptor& CudnnGraph::pointwise_mode(cudnnPointwiseMode_t mode, cudnnDataType_t computed_in,
+                                            const int64_t* axis) {
   GraphDescriptor& descriptor = add(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   descriptor.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);
   descriptor.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, computed_in);
@@ -150,7 +150,7 @@ GraphDescriptor& Graph::pointwise_mode(cudnnPointwiseMode_t mode, cudnnDataType_
   return descriptor;
 }
 
-void Graph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& x, const GraphTensor& y) {
+void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& x, const GraphTensor& y) {
   GraphDescriptor& descriptor = pointwise_mode(mode, CUDNN_DATA_FLOAT);
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, descriptor);
@@ -159,8 +159,8 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& x, const Gra
   finish(operation);
 }
 
-void Graph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& a, const GraphTensor& b,
-                      const GraphTensor& y, cudnnDataType_t computed_in) {
+void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& a, const GraphTensor& b,
+                           const GraphTensor& y, cudnnDataType_t computed_in) {
   GraphDescriptor& descriptor = pointwise_mode(mode, computed_in);
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, descriptor);
@@ -170,7 +170,7 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, const GraphTensor& a, const Gra
   finish(operation);
 }
 
-GraphTensor Graph::positions(const GraphTensor& like, int64_t dim) {
+GraphTensor CudnnGraph::positions(const GraphTensor& like, int64_t dim) {
   const GraphTensor y = intermediate(like.sizes, CUDNN_DATA_INT32);
   GraphDescriptor& descriptor = pointwise_mode(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, &dim);
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
@@ -181,8 +181,8 @@ GraphTensor Graph::positions(const GraphTensor& like, int64_t dim) {
   return y;
 }
 
-void Graph::select(const GraphTensor& condition, const GraphTensor& a, const GraphTensor& b,
-                   const GraphTensor& y) {
+void CudnnGraph::select(const GraphTensor& condition, const GraphTensor& a, const GraphTensor& b,
+                        const GraphTensor& y) {
   GraphDescriptor& descriptor = pointwise_mode(CUDNN_POINTWISE_BINARY_SELECT, CUDNN_DATA_FLOAT);
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, descriptor);
@@ -193,7 +193,7 @@ void Graph::select(const GraphTensor& condition, const GraphTensor& a, const Gra
   finish(operation);
 }
 
-void Graph::reduce(cudnnReduceTensorOp_t op, const GraphTensor& x, const GraphTensor& y) {
+void CudnnGraph::reduce(cudnnReduceTensorOp_t op, const GraphTensor& x, const GraphTensor& y) {
   GraphDescriptor& reduction = add(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   reduction.set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, op);
   reduction.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
@@ -205,14 +205,14 @@ void Graph::reduce(cudnnReduceTensorOp_t op, const GraphTensor& x, const GraphTe
   finish(operation);
 }
 
-void Graph::reshape(const GraphTensor& x, const GraphTensor& y) {
+void CudnnGraph::reshape(const GraphTensor& x, const GraphTensor& y) {
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, *x.descriptor);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, *y.descriptor);
   finish(operation);
 }
 
-std::unique_ptr<GraphPlan> Graph::compile(const GraphDevice& device) {
+std::unique_ptr<GraphPlan> CudnnGraph::compile(const GraphDevice& device) {
   GraphDescriptor& graph = add(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (device.handle != nullptr)
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, device.handle);

@@ -71,7 +71,7 @@ struct GraphPlan {
 
 /// The tensors and operations of a graph. Intermediate results have no address; they are float
 /// unless an argument says otherwise.
-class Graph {
+class CudnnGraph {
  public:
   /// A tensor in memory, which execute() finds by its id.
   GraphTensor in_memory(int64_t id, const GraphDims& sizes, const GraphDims& strides,
