@@ -142,7 +142,8 @@ TEST(Anomaly, ReportsInplaceWritesToViews) {
   const Tensor y = x * 1;
   y.slice(0, 1, 2).sqrt_();  // the derivative at 0 is infinite; times 0 it is NaN
   EXPECT_ERROR((y * vec({1, 0})).sum().backward(), "returned nan values in its 0th output.");
-  EXPECT_TRUE(Warnings::contains("Error detected in torch::autograd::CopySlices. Traceback of forward call that"));
+  EXPECT_TRUE(Warnings::contains(
+      "Error detected in torch::autograd::CopySlices. Traceback of forward call that"));
   EXPECT_FALSE(Warnings::contains("No forward pass information available"));
 }
 
