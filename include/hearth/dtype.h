@@ -152,6 +152,23 @@ constexpr bool is_in(uint64_t set, ScalarType type) {
 inline constexpr uint64_t kKernelDtypes = 0 HEARTH_DTYPES(HEARTH_DTYPE_BIT);
 inline constexpr uint64_t kStoredDtypes = 0 HEARTH_STORED_DTYPES(HEARTH_DTYPE_BIT);
 #undef HEARTH_DTYPE_BIT
+
+/// The sizes of the element types, indexed by ScalarType.
+struct ElementSizes {
+  uint8_t bytes[64] = {};
+#define HEARTH_SIZE(type, Name) bytes[int(ScalarType::Name)] = sizeof(type);
+#define HEARTH_SMALLEST_SIZE(type, Name) bytes[int(ScalarType::Name)] = 1;
+  constexpr ElementSizes() {
+    HEARTH_STORED_DTYPES(HEARTH_SMALLEST_SIZE)  // of the float8 types, which are incomplete here
+    HEARTH_DTYPES(HEARTH_SIZE)
+    HEARTH_SIZE(uint16_t, UInt16)
+    HEARTH_SIZE(uint32_t, UInt32)
+    HEARTH_SIZE(uint64_t, UInt64)
+  }
+#undef HEARTH_SMALLEST_SIZE
+#undef HEARTH_SIZE
+};
+inline constexpr ElementSizes kElementSizes;
 }  // namespace detail
 
 /// The ScalarType of a C++ type: dtype_of<float> is kFloat.
@@ -177,15 +194,7 @@ constexpr bool is_stored_only(ScalarType type) {
 }
 /// Bytes of one element; 0 for the types that no tensor has.
 constexpr size_t element_size(ScalarType type) {
-  if (is_float8(type)) return 1;
-  if (is_wide_unsigned(type)) return size_t{2} << (int(type) - int(kUInt16));
-  switch (type) {
-#define HEARTH_SIZE(cpp_type, Name) \
-  case ScalarType::Name: return sizeof(cpp_type);
-    HEARTH_DTYPES(HEARTH_SIZE)
-#undef HEARTH_SIZE
-    default: return 0;
-  }
+  return unsigned(type) < 64 ? detail::kElementSizes.bytes[unsigned(type)] : 0;
 }
 }  // namespace by_name
 inline size_t elementSize(ScalarType type) { return element_size(type); }  ///< element_size(type)

@@ -128,7 +128,15 @@ void Storage::set_data_ptr_noswap(DataPtr&& data) const {
   give_memory(*impl_, std::move(data), impl_->nbytes);
 }
 
-void Storage::set_nbytes(size_t nbytes) const { impl_->nbytes = nbytes; }
+void Storage::set_nbytes(size_t nbytes) const {
+  // This library frees its own memory by its size, so such memory gets an owner that remembers it.
+  const bool is_own = impl_->data && !impl_->deleter && !impl_->borrowed;
+  if (is_own) {
+    give_memory(*impl_, set_data_ptr(DataPtr()), nbytes);
+    impl_->replaceable = true;
+  }
+  impl_->nbytes = nbytes;
+}
 bool Storage::resizable() const {
   return impl_->replaceable || (!impl_->deleter && !impl_->borrowed);
 }

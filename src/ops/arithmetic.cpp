@@ -265,6 +265,8 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return pointwise(fn::Where{}, boolean(condition), self, other).call();
 }
 Tensor& where_out(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (self.defined() && other.defined() && (is_only_moved(self) || is_only_moved(other)))
+    return write_out("where", out, [&] { return where_of_bits(condition, self, other); });
   return pointwise(fn::Where{}, boolean(condition), self, other).out(out);
 }
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {

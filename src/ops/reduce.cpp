@@ -216,11 +216,16 @@ struct NanMean {
   }
 };
 
+/// Where the elements differ from zero, which float8_e8m0fnu does not have.
+Tensor nonzeros(const Tensor& self) {
+  return is_stored_only(self.scalar_type()) ? self.to(kBool) : self.ne(0);
+}
+
 struct CountNonzero {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "count_nonzero"};
   static Tensor compute(const Args& args, const Tensor& self) {
-    return invoke<SumOp>(args, self.ne(0)).call();
+    return invoke<SumOp>(args, nonzeros(self)).call();
   }
 };
 
@@ -229,6 +234,8 @@ template <class Op>
 auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
+  HEARTH_CHECK_AS(NotImplementedError, !is_float8(type), "\"", Op::info.name,
+                  "_cpu\" not implemented for '", name_of(type), "'");
   if (dtype) warn_of_lost_imaginary_part(self.scalar_type(), type);
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
@@ -277,7 +284,7 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 
 /// Converts to bools what the kernels of all and any cannot read.
 Tensor truths(const Tensor& self) {
-  return self.is_complex() || is_stored_only(self.scalar_type()) ? self.ne(0) : self;
+  return self.is_complex() || is_stored_only(self.scalar_type()) ? nonzeros(self) : self;
 }
 
 /// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means

@@ -188,4 +188,20 @@ TEST(SharedMemory, ReachesProcessesForkedLater) {
   EXPECT_EQ(t[1].item<float>(), 7);
 }
 
+TEST(Storages, SetNbytesChangeOnlyTheNumber) {
+  for (int round = 0; round < 200; ++round) {
+    torch::Tensor small = torch::ones({8});
+    small.storage().set_nbytes(4096);
+    EXPECT_EQ(small.storage().nbytes(), 4096u);
+  }
+  const torch::Tensor a = torch::full({1024}, 1.0f), b = torch::full({8}, 2.0f),
+                      c = torch::full({1024}, 3.0f);
+  EXPECT_EQ(a.sum().item<float>(), 1024);
+  EXPECT_EQ(b.sum().item<float>(), 16);
+  torch::Tensor one = torch::ones({1});
+  one.storage().set_nbytes(0);
+  one.resize_({4});
+  EXPECT_EQ(one.fill_(2).sum().item<float>(), 8);
+}
+
 }  // namespace hand_written_memory

@@ -243,5 +243,36 @@ TEST(StoredDtypes, HaveGradients) {
   EXPECT_ERROR(zeros({2}, TensorOptions(kUInt16).requires_grad(true)), "floating point");
 }
 
+TEST(StoredDtypes, ReduceOnlyIntoTypesWithKernels) {
+  for (const ScalarType type : {kFloat8_e4m3fn, kFloat8_e5m2fnuz}) {
+    EXPECT_ERROR(ones({4}).sum(type), "\"sum_cpu\" not implemented for 'Float8_");
+    EXPECT_ERROR(ones({4, 4}).sum({1}, false, type), "\"sum_cpu\" not implemented for 'Float8_");
+    EXPECT_ERROR(ones({4}).prod(type), "\"prod_cpu\" not implemented for 'Float8_");
+    Tensor out = empty({0}, type);
+    EXPECT_ERROR(sum_out(out, ones({4, 4}), {1}), "not implemented for 'Float8_");
+  }
+}
+
+TEST(StoredDtypes, SmallestNumbersOfE8m0AreTrue) {
+  const Tensor x = zeros({4}, kByte).view(kFloat8_e8m0fnu);  // 2^-127
+  EXPECT_TRUE(x.any().item<bool>());
+  EXPECT_TRUE(x.all().item<bool>());
+  EXPECT_EQ(x.count_nonzero().item<int64_t>(), 4);
+}
+
+TEST(StoredDtypes, NanBecomesTheIntegersOfPyTorch) {
+  for (const ScalarType type : {kFloat8_e5m2fnuz, kFloat8_e4m3fnuz, kFloat8_e8m0fnu}) {
+    EXPECT_EQ(full({70}, NAN).to(type).to(kLong)[69].item<int64_t>(), 0);
+    EXPECT_EQ(full({1}, NAN).to(type).to(kInt).item<int32_t>(), 0);
+  }
+  EXPECT_EQ(full({1}, NAN).to(kFloat8_e4m3fn).to(kInt).item<int32_t>(), INT32_MIN);
+}
+
+TEST(StoredDtypes, WhereWithOut) {
+  const Tensor x = tensor({1, 2}, kLong).to(kUInt64), condition = tensor({true, false});
+  Tensor out = empty({0}, kUInt64);
+  EXPECT_TRUE(where_out(out, condition, x, x.flip(0)).equal(tensor({1, 1}, kLong).to(kUInt64)));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -3,6 +3,7 @@
 // the L1 cache between the steps. Bound by arithmetic.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "hearth/float8.h"
@@ -52,6 +53,15 @@ void widen_float8(const void* from, void* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) result[i] = kNumbers[source[i]];
 }
 
+/// The same with 0 for NaN, as PyTorch converts some of the types to integers.
+template <class Float8>
+void widen_without_nan(const void* from, void* to, int64_t n) {
+  widen_float8<Float8>(from, to, n);
+  float* result = static_cast<float*>(to);
+  for (int64_t i = 0; i < n; ++i)
+    if (std::isnan(result[i])) result[i] = 0;
+}
+
 /// A type with kernels that holds the numbers of a type without, and the conversions between them.
 struct Carrier {
   ScalarType type;
@@ -69,12 +79,14 @@ Carrier uint64_carrier(ScalarType other, bool is_source) {
 }
 
 template <class Float8>
-Carrier float8_carrier() {
-  return {kFloat, widen_float8<Float8>, convert_each<float, Float8>};
+Carrier float8_carrier(bool drops_nan = false) {
+  return {kFloat, drops_nan ? widen_without_nan<Float8> : widen_float8<Float8>,
+          convert_each<float, Float8>};
 }
 
 /// The carrier of `type`, which is converted from (is_source) or to another type.
 Carrier carrier_of(ScalarType type, ScalarType other, bool is_source) {
+  const bool to_integer = is_source && (other == kInt || other == kLong);
   switch (type) {
     // PyTorch's conversion of floating-point numbers to uint16 goes through int32.
     case kUInt16: return {kInt, convert_each<uint16_t, int32_t>, convert_each<int32_t, uint16_t>};
@@ -82,9 +94,9 @@ Carrier carrier_of(ScalarType type, ScalarType other, bool is_source) {
     case kUInt64: return uint64_carrier(other, is_source);
     case kFloat8_e5m2: return float8_carrier<Float8_e5m2>();
     case kFloat8_e4m3fn: return float8_carrier<Float8_e4m3fn>();
-    case kFloat8_e5m2fnuz: return float8_carrier<Float8_e5m2fnuz>();
-    case kFloat8_e4m3fnuz: return float8_carrier<Float8_e4m3fnuz>();
-    case kFloat8_e8m0fnu: return float8_carrier<Float8_e8m0fnu>();
+    case kFloat8_e5m2fnuz: return float8_carrier<Float8_e5m2fnuz>(to_integer);
+    case kFloat8_e4m3fnuz: return float8_carrier<Float8_e4m3fnuz>(to_integer);
+    case kFloat8_e8m0fnu: return float8_carrier<Float8_e8m0fnu>(to_integer);
     default: return {type, nullptr, nullptr};
   }
 }
