@@ -9,8 +9,6 @@ namespace hearth::autograd::functional {
 
 namespace {
 
-constexpr const char* kNotStrict = " This is not allowed in strict mode.";
-
 /// Inputs of the user's function that require gradients: with create_graph, still part of the
 /// inputs' graph.
 variable_list as_inputs(const variable_list& tensors, bool create_graph, bool need_graph = true) {
@@ -32,6 +30,23 @@ variable_list as_results(variable_list tensors, bool create_graph) {
   for (Tensor& tensor : tensors)
     if (!create_graph && tensor.defined()) tensor = tensor.detach();
   return tensors;
+}
+
+/// Throws the error of strict mode for an input without influence.
+void check_dependent(const std::string& output, const Tensor& derivative, size_t input,
+                     bool strict) {
+  HEARTH_CHECK(!strict || derivative.defined(), output,
+               " of the user-provided function is independent of input ", input,
+               ". This is not allowed in strict mode.");
+}
+void check_dependent(const Tensor& derivative, size_t input, bool strict) {
+  check_dependent("The output", derivative, input, strict);
+}
+/// Throws the error of strict mode for a Jacobian without a graph.
+void check_graph(const Tensor& derivative, size_t input, bool strict, bool create_graph) {
+  HEARTH_CHECK(!strict || !create_graph || derivative.requires_grad(),
+               "The jacobian of the user-provided function is independent of input ", input,
+               ". This is not allowed in strict mode when create_graph=True.");
 }
 
 void check_outputs(const variable_list& outputs, bool strict) {
@@ -92,12 +107,8 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
 void complete(variable_list& derivatives, const variable_list& like, bool strict,
               bool create_graph) {
   for (size_t i = 0; i < derivatives.size(); ++i) {
-    HEARTH_CHECK(!strict || derivatives[i].defined(),
-                 "The output of the user-provided function is independent of input ", i, ".",
-                 kNotStrict);
-    HEARTH_CHECK(!strict || !create_graph || derivatives[i].requires_grad(),
-                 "The jacobian of the user-provided function is independent of input ", i,
-                 ". This is not allowed in strict mode when create_graph=True.");
+    check_dependent(derivatives[i], i, strict);
+    check_graph(derivatives[i], i, strict, create_graph);
     if (!derivatives[i].defined()) derivatives[i] = zeros_like(like[i].detach());
   }
 }
@@ -114,9 +125,7 @@ void check_number(const char* name, const variable_list& outputs) {
 /// Throws unless the gradients depend on the inputs, in strict mode.
 void check_second_order(const variable_list& derivatives, bool strict) {
   for (size_t i = 0; strict && i < derivatives.size(); ++i) {
-    HEARTH_CHECK(derivatives[i].defined(),
-                 "The output of the user-provided function is independent of input ", i, ".",
-                 kNotStrict);
+    check_dependent(derivatives[i], i, strict);
     HEARTH_CHECK(derivatives[i].requires_grad(),
                  "While computing the hessian, found that the jacobian of the user-provided "
                  "function with respect to input ",
@@ -143,10 +152,7 @@ variable_list product_by_two_passes(const variable_list& outputs, const variable
     if (outputs[i].defined() && outputs[i].requires_grad())
       leaves.push_back(weights[i] = zeros_like(outputs[i].detach()).requires_grad_());
   const variable_list derivatives = gradients(outputs, inputs, weights, true);
-  for (size_t i = 0; strict && i < inputs.size(); ++i)
-    HEARTH_CHECK(derivatives[i].defined(),
-                 "The output of the user-provided function is independent of input ", i, ".",
-                 kNotStrict);
+  for (size_t i = 0; strict && i < inputs.size(); ++i) check_dependent(derivatives[i], i, strict);
   const variable_list products = gradients(derivatives, leaves, v, create_graph);
   for (size_t i = 0, k = 0; i < weights.size(); ++i)
     if (weights[i].defined()) weights[i] = products[k++];
@@ -202,11 +208,8 @@ std::vector<variable_list> jacobian_by_rows(const variable_list& outputs, const 
       variable_list row =
           gradients({element}, in, {ones_like(element.detach())}, create_graph, true);
       for (size_t j = 0; j < in.size(); ++j) {
-        HEARTH_CHECK(!strict || row[j].defined(), "Output ", i,
-                     " of the user-provided function is independent of input ", j, ".", kNotStrict);
-        HEARTH_CHECK(!strict || !create_graph || row[j].requires_grad(),
-                     "The jacobian of the user-provided function is independent of input ", j,
-                     ". This is not allowed in strict mode when create_graph=True.");
+        check_dependent(detail::str("Output ", i), row[j], j, strict);
+        check_graph(row[j], j, strict, create_graph);
         rows[j].push_back(row[j].defined() ? row[j] : zeros_like(in[j].detach()));
       }
     }
@@ -276,13 +279,47 @@ std::vector<variable_list> jacobian(const ListFunction& func, const variable_lis
   return blocks;
 }
 
+namespace {
+
+/// func's output, which must be one number, and its gradients with their graph.
+std::pair<Tensor, variable_list> number_and_gradients(const char* name, const ListFunction& func,
+                                                      const variable_list& in, bool strict) {
+  const variable_list outputs = func(in);
+  check_number(name, outputs);
+  check_outputs(outputs, strict);
+  return {outputs[0], gradients(outputs, in, {ones_like(outputs[0].detach())}, true)};
+}
+
+using Product = variable_list (*)(const variable_list& first, const variable_list& in,
+                                  const variable_list& direction, bool create_graph, bool strict);
+
+/// vhp or hvp, which differ in the way from the first gradients to the product.
+std::pair<Tensor, variable_list> hessian_product(const char* name, Product product,
+                                                 const ListFunction& func,
+                                                 const variable_list& inputs,
+                                                 const variable_list& v, bool create_graph,
+                                                 bool strict) {
+  const AutoGradMode on(true);
+  const variable_list in = as_inputs(inputs, create_graph);
+  const variable_list direction = as_vector(v, in, kInputRole);
+  auto [output, first] = number_and_gradients(name, func, in, strict);
+  check_second_order(first, strict);
+  variable_list products = product(first, in, direction, create_graph, strict);
+  complete(products, in, strict, create_graph);
+  return {as_results({output}, create_graph)[0], as_results(std::move(products), create_graph)};
+}
+
+variable_list product_by_one_pass(const variable_list& first, const variable_list& in,
+                                  const variable_list& direction, bool create_graph, bool) {
+  return gradients(first, in, direction, create_graph);
+}
+
+}  // namespace
+
 std::vector<variable_list> hessian(const ListFunction& func, const variable_list& inputs,
                                    bool create_graph, bool strict) {
   const ListFunction gradient = [&](const variable_list& in) {
-    const variable_list outputs = func(in);
-    check_number("hessian", outputs);
-    check_outputs(outputs, strict);
-    variable_list result = gradients(outputs, in, {ones_like(outputs[0].detach())}, true);
+    variable_list result = number_and_gradients("hessian", func, in, strict).second;
     for (size_t i = 0; i < result.size(); ++i)
       if (!result[i].defined()) result[i] = zeros_like(in[i].detach());
     check_second_order(result, strict);
@@ -293,32 +330,12 @@ std::vector<variable_list> hessian(const ListFunction& func, const variable_list
 
 std::pair<Tensor, variable_list> vhp(const ListFunction& func, const variable_list& inputs,
                                      const variable_list& v, bool create_graph, bool strict) {
-  const AutoGradMode on(true);
-  const variable_list in = as_inputs(inputs, create_graph);
-  const variable_list direction = as_vector(v, in, kInputRole);
-  const variable_list outputs = func(in);
-  check_number("vhp", outputs);
-  check_outputs(outputs, strict);
-  const variable_list first = gradients(outputs, in, {ones_like(outputs[0].detach())}, true);
-  check_second_order(first, strict);
-  variable_list products = gradients(first, in, direction, create_graph);
-  complete(products, in, strict, create_graph);
-  return {as_results(outputs, create_graph)[0], as_results(std::move(products), create_graph)};
+  return hessian_product("vhp", product_by_one_pass, func, inputs, v, create_graph, strict);
 }
 
 std::pair<Tensor, variable_list> hvp(const ListFunction& func, const variable_list& inputs,
                                      const variable_list& v, bool create_graph, bool strict) {
-  const AutoGradMode on(true);
-  const variable_list in = as_inputs(inputs, create_graph);
-  const variable_list direction = as_vector(v, in, kInputRole);
-  const variable_list outputs = func(in);
-  check_number("hvp", outputs);
-  check_outputs(outputs, strict);
-  const variable_list first = gradients(outputs, in, {ones_like(outputs[0].detach())}, true);
-  check_second_order(first, strict);
-  variable_list products = product_by_two_passes(first, in, direction, create_graph, strict);
-  complete(products, in, strict, create_graph);
-  return {as_results(outputs, create_graph)[0], as_results(std::move(products), create_graph)};
+  return hessian_product("hvp", product_by_two_passes, func, inputs, v, create_graph, strict);
 }
 
 Derivative vjp(const Function& func, const Tensor& input, const Tensor& v, bool create_graph,

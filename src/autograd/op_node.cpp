@@ -23,8 +23,8 @@ class NodeGrad final : public GradContext {
     static const Tensor none;
     return size_t(i) < grads_.size() ? grads_[size_t(i)] : none;
   }
-  Tensor in(int i) const override { return conjugated(node_.saved_input(i)); }
-  Tensor out(int i) const override { return conjugated(node_.saved_output(i)); }
+  Tensor in(int i) const override { return conjugated_for(node_.op(), node_.saved_input(i)); }
+  Tensor out(int i) const override { return conjugated_for(node_.op(), node_.saved_output(i)); }
   int inputs() const override { return node_.op_inputs(); }
   bool needs(int i) const override {
     const int edge = node_.edge_of(i);
@@ -48,12 +48,6 @@ class NodeGrad final : public GradContext {
   }
 
  private:
-  /// The gradient of an analytic function f is grad * conj(f'(x)), and conj(f'(x)) is f'(conj(x)).
-  Tensor conjugated(Tensor saved) const {
-    const bool needed = saved.defined() && saved.is_complex() &&
-                        complex_grad_of(node_.op()) == ComplexGrad::kAnalytic;
-    return needed ? saved.conj() : saved;
-  }
   /// A kept shape is a tensor without memory that has an input's sizes, strides, dtype and device.
   bool keeps_shape(int i) const { return node_.kept_shape(i).defined(); }
   const InputMetadata& metadata(int i) const {

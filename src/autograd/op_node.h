@@ -54,4 +54,12 @@ class OpNode final : public Node {
   bool released_ = false;
 };
 
+/// A saved tensor as an op's derivative reads it. The gradient of an analytic function f is
+/// grad * conj(f'(x)), and conj(f'(x)) is f'(conj(x)).
+inline Tensor conjugated_for(const OpRecord& op, const Tensor& saved) {
+  const bool needed =
+      saved.defined() && saved.is_complex() && complex_grad_of(op) == ComplexGrad::kAnalytic;
+  return needed ? saved.conj() : saved;
+}
+
 }  // namespace hearth::autograd

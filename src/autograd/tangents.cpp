@@ -1,7 +1,7 @@
 #include "autograd/tangents.h"
 
 #include <mutex>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/state.h"
 #include "hearth/autograd/forward_ad.h"
@@ -16,7 +16,7 @@ namespace {
 /// guards their tangents.
 struct Level {
   std::mutex mutex;
-  std::unordered_map<TensorState*, TensorImpl*> duals;
+  std::unordered_set<TensorState*> duals;
 };
 
 Level& the_level() {
@@ -87,13 +87,11 @@ Tensor tangent_of(const Tensor& tensor) {
 }
 
 void set_view_tangent(const Tensor& view, Tensor tangent) {
-  TensorImpl& impl = impl_of(view);
-  TensorState& state = state_of(impl);
+  TensorState& state = state_of(impl_of(view));
   Level& level = the_level();
   const std::lock_guard lock(level.mutex);
   if (!dual_level_is_active) return;
-  level.duals[&state] = &impl;
-  impl.flags |= kHasTangent;
+  level.duals.insert(&state);
   std::swap(state.tangent, tangent);  // the former one is destroyed after the lock is released
   state.is_dual.store(true, std::memory_order_release);
 }
@@ -127,15 +125,13 @@ void update_tangent(const Tensor& tensor, const Tensor& tangent) {
     old.zero_();
 }
 
-void drop_tangent(TensorImpl& impl) {
-  TensorState* state = state_if_any(impl);
-  if (!state || !state->is_dual.load(std::memory_order_acquire)) return;
+void drop_tangent(TensorState& state) {
+  if (!state.is_dual.load(std::memory_order_acquire)) return;
   Tensor removed;  // destroyed after the lock is released
   const std::lock_guard lock(the_level().mutex);
-  the_level().duals.erase(state);
-  std::swap(removed, state->tangent);
-  impl.flags &= ~uint32_t(kHasTangent);
-  state->is_dual.store(false, std::memory_order_release);
+  the_level().duals.erase(&state);
+  std::swap(removed, state.tangent);
+  state.is_dual.store(false, std::memory_order_release);
 }
 
 void forget_tangent(TensorState& state) {
@@ -166,9 +162,8 @@ void exit_dual_level(uint64_t number) {
                "Exiting a forward AD level that is not the last that was created is not support. "
                "Ensure they are released in the reverse order they were created.");
   dual_level_is_active = false;
-  for (const auto& [state, impl] : level.duals) {
+  for (TensorState* const state : level.duals) {
     removed.push_back(std::move(state->tangent));
-    impl->flags &= ~uint32_t(kHasTangent);
     // The last access: the tensor may be destroyed after it.
     state->is_dual.store(false, std::memory_order_release);
   }

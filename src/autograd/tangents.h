@@ -27,7 +27,7 @@ void set_view_tangent(const Tensor& view, Tensor tangent);
 void update_tangent(const Tensor& tensor, const Tensor& tangent);
 
 /// Removes the tangent.
-void drop_tangent(TensorImpl& impl);
+void drop_tangent(TensorState& state);
 /// Called when a state that has a tangent is destroyed.
 void forget_tangent(TensorState& state);
 /// Throws unless the tensor may be replaced by `method`, which its tangent would not notice.

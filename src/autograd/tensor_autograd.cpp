@@ -176,7 +176,7 @@ const Tensor& Tensor::detach_() const {
   if (autograd::TensorState* state = state_if_any(impl)) {
     state->grad_fn.reset();
     state->output_nr = 0;
-    autograd::drop_tangent(impl);
+    autograd::drop_tangent(*state);
   }
   impl.flags &= ~uint32_t(kRequiresGrad | kHasGradFn);
   return *this;

@@ -35,11 +35,10 @@ enum TensorFlag : uint32_t {
   kInference = 1u << 3,
   kWrappedNumber = 1u << 4,  // a C++ number used as a tensor: does not decide the dtype
   kContiguous = 1u << 5,
-  kDense = 1u << 6,       // some permutation of its dimensions is contiguous
-  kHasTangent = 1u << 7,  // of forward-mode AD
+  kDense = 1u << 6,  // some permutation of its dimensions is contiguous
 };
 /// Flags of inputs for which an op leaves the plain path (ops/history.h).
-inline constexpr uint32_t kLeavesPlainPath = kRequiresGrad | kHasGradFn | kInference | kHasTangent;
+inline constexpr uint32_t kLeavesPlainPath = kRequiresGrad | kHasGradFn | kInference;
 
 /// The implementation of a Tensor, shared by its handles: memory, metadata, flags and version.
 struct TensorImpl : RefCounted, TensorImplBase {

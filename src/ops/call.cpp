@@ -204,8 +204,8 @@ inline uint32_t reasons_of(const TensorImpl& impl) {
 }
 
 void run(OpCall& call) {
-  uint32_t reasons = modes.flags;  // to leave the plain path
-  if (dual_level_is_active.load(std::memory_order_relaxed)) reasons |= kHasTangent;
+  // To leave the plain path; in a dual level, 1 stands for a possible tangent.
+  uint32_t reasons = modes.flags | uint32_t(dual_level_is_active.load(std::memory_order_relaxed));
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined()) [[likely]]
       reasons |= reasons_of(impl_of(call.inputs[i]));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/op_node.h"
 #include "autograd/tangents.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd/forward_ad.h"
@@ -23,7 +24,7 @@ class CallGrad final : public GradContext {
         call_(call),
         before_(before),
         constants_(constants),
-        conjugates_(conjugates && complex_grad_of(call.op) == ComplexGrad::kAnalytic) {}
+        conjugates_(conjugates) {}
 
   std::vector<Tensor> grads;    // of the outputs
   std::vector<Tensor> results;  // for the inputs
@@ -50,7 +51,7 @@ class CallGrad final : public GradContext {
   Tensor as_saved(const Tensor& tensor) const {
     if (!tensor.defined()) return {};
     const Tensor value = constants_ ? tensor.detach() : tensor._fw_primal(0);
-    return conjugates_ && value.is_complex() ? value.conj() : value;
+    return conjugates_ ? autograd::conjugated_for(call_.op, value) : value;
   }
   const OpCall& call_;
   const Tensor& before_;

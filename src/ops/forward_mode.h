@@ -1,8 +1,6 @@
 #pragma once
 
-#include <memory>
-
-#include "core/tensor_impl.h"
+#include "core/modes.h"
 #include "ops/call.h"
 
 namespace hearth {
@@ -13,7 +11,7 @@ class ForwardMode {
  public:
   /// Finds the tangents of the inputs; throws if there are some and the op cannot pass them on.
   explicit ForwardMode(const OpCall& call) {
-    if (may_have_tangents(call)) [[unlikely]]
+    if (dual_level_is_active.load(std::memory_order_relaxed)) [[unlikely]]
       find_tangents(call);
   }
   ~ForwardMode() {
@@ -31,14 +29,6 @@ class ForwardMode {
  private:
   struct Tangents;  // of the call
 
-  static bool may_have_tangents(const OpCall& call) {
-    uint32_t flags = 0;
-    for (int i = 0; i < call.inputs.count; ++i)
-      if (call.inputs[i].defined()) flags |= impl_of(call.inputs[i]).flags;
-    for (const Tensor& target : call.outputs)
-      if (target.defined()) flags |= impl_of(target).flags;
-    return (flags & kHasTangent) || dual_level_is_active.load(std::memory_order_relaxed);
-  }
   void find_tangents(const OpCall& call);
   void compute(const OpCall& call) const;
   static void destroy(Tangents* tangents) noexcept;

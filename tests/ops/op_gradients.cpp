@@ -105,18 +105,27 @@ void expect_gradients(const Row& row, const ScalarFunction& scalar, const Tensor
     }
 }
 
-TEST_P(OpGradients, FirstDerivativesMatchFiniteDifferences) {
-  const Row& row = GetParam();
-  if (row.orders < 1) GTEST_SKIP() << "the op has no derivative";
+/// Calls f(inputs, wanted, description) for each device and case with differentiable inputs.
+template <class F>
+void for_each_case(const Row& row, F f) {
   for (const Device device : devices())
     for (size_t i = 0; i < row.cases.size(); ++i) {
       const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
       const auto wanted = differentiable_inputs(row.cases[i], in);
-      if (wanted.empty()) continue;
-      expect_gradients(
-          row, [&](const Tensors& t) { return weighted(row.call(t)); }, in, wanted,
-          describe(row, i, kDouble, device, MemoryLayout::kContiguous), 2e-7);
+      if (!wanted.empty())
+        f(in, wanted, describe(row, i, kDouble, device, MemoryLayout::kContiguous));
     }
+}
+
+TEST_P(OpGradients, FirstDerivativesMatchFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 1) GTEST_SKIP() << "the op has no derivative";
+  for_each_case(row, [&](const Tensors& in, const std::vector<size_t>& wanted,
+                         const std::string& description) {
+    expect_gradients(
+        row, [&](const Tensors& t) { return weighted(row.call(t)); }, in, wanted, description,
+        2e-7);
+  });
 }
 
 /// The gradients of a weighted sum. The weights, and so the outputs' gradients, have their
@@ -199,23 +208,18 @@ bool are_all_zero(const std::vector<Array>& gradients) {
 TEST_P(OpGradients, SecondDerivativesMatchFiniteDifferences) {
   const Row& row = GetParam();
   if (row.orders < 2) GTEST_SKIP() << "the op has no second derivative";
-  for (const Device device : devices())
-    for (size_t i = 0; i < row.cases.size(); ++i) {
-      const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
-      const auto wanted = differentiable_inputs(row.cases[i], in);
-      if (wanted.empty()) continue;
-      const auto squared = [&](const Tensors& t) { return weighted(row.call(t), true); };
-      if (are_all_zero(analytic_gradients(squared, in, wanted))) continue;
-      const auto first_order = [&](const Tensors& t) {
-        autograd::variable_list inputs;
-        for (size_t k : wanted) inputs.push_back(t[k]);
-        // A gradient without a graph counts as a constant and fails the comparison.
-        return weighted(autograd::grad({squared(t)}, inputs, {}, {}, true, true), false, true);
-      };
-      expect_gradients(
-          row, first_order, in, wanted,
-          describe(row, i, kDouble, device, MemoryLayout::kContiguous) + " second order", 1e-6);
-    }
+  for_each_case(row, [&](const Tensors& in, const std::vector<size_t>& wanted,
+                         const std::string& description) {
+    const auto squared = [&](const Tensors& t) { return weighted(row.call(t), true); };
+    if (are_all_zero(analytic_gradients(squared, in, wanted))) return;
+    const auto first_order = [&](const Tensors& t) {
+      autograd::variable_list inputs;
+      for (size_t k : wanted) inputs.push_back(t[k]);
+      // A gradient without a graph counts as a constant and fails the comparison.
+      return weighted(autograd::grad({squared(t)}, inputs, {}, {}, true, true), false, true);
+    };
+    expect_gradients(row, first_order, in, wanted, description + " second order", 1e-6);
+  });
 }
 
 /// The directions in which the wanted inputs are changed, undefined for the others.
@@ -268,35 +272,29 @@ Tensors differentiable_results(const Row& row, const Tensors& in, const Tensors&
 TEST_P(OpGradients, TangentsMatchFiniteDifferences) {
   const Row& row = GetParam();
   if (row.orders < 1) GTEST_SKIP() << "the op has no derivative";
-  for (const Device device : devices())
-    for (size_t i = 0; i < row.cases.size(); ++i) {
-      const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
-      const auto wanted = differentiable_inputs(row.cases[i], in);
-      if (wanted.empty()) continue;
-      const Tensors directions = directions_of(in, wanted);
-      const auto scalar = [&](const Tensors& t) {
-        return weighted(differentiable_results(row, in, directions, t), false, true);
-      };
-      if (!scalar(in).defined()) continue;
-      constexpr double kStep = 1e-5;
-      const auto at = [&](double step) {
-        return scalar(moved(in, directions, step)).item<double>();
-      };
-      const double expected = (at(kStep) - at(-kStep)) / (2 * kStep);
-      if (std::isnan(expected)) continue;  // a mean of no elements
-      for (const bool records : {false, true}) {
-        double tangent = 0;
-        try {
-          tangent = tangent_of(scalar, in, directions, records);
-        } catch (const NotImplementedError&) {
-          if (row.orders < 2) continue;  // its backward kernel has no derivative
-          throw;
-        }
-        EXPECT_NEAR(tangent, expected, 5e-7 * (1 + std::fabs(expected)))
-            << describe(row, i, kDouble, device, MemoryLayout::kContiguous)
-            << (records ? ", recorded" : ", not recorded");
+  for_each_case(row, [&](const Tensors& in, const std::vector<size_t>& wanted,
+                         const std::string& description) {
+    const Tensors directions = directions_of(in, wanted);
+    const auto scalar = [&](const Tensors& t) {
+      return weighted(differentiable_results(row, in, directions, t), false, true);
+    };
+    if (!scalar(in).defined()) return;
+    constexpr double kStep = 1e-5;
+    const auto at = [&](double step) { return scalar(moved(in, directions, step)).item<double>(); };
+    const double expected = (at(kStep) - at(-kStep)) / (2 * kStep);
+    if (std::isnan(expected)) return;  // a mean of no elements
+    for (const bool records : {false, true}) {
+      double tangent = 0;
+      try {
+        tangent = tangent_of(scalar, in, directions, records);
+      } catch (const NotImplementedError&) {
+        if (row.orders < 2) continue;  // its backward kernel has no derivative
+        throw;
       }
+      EXPECT_NEAR(tangent, expected, 5e-7 * (1 + std::fabs(expected)))
+          << description << (records ? ", recorded" : ", not recorded");
     }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, OpGradients, ::testing::ValuesIn(rows()),
