@@ -49,6 +49,7 @@ std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes,
   io::PtFile file(bytes, device);
   auto source = std::make_shared<ArchiveSource>();
   source->name = bytes->name();
+  source->device = device;
   source->owns_tensors = true;
   const IValue content = io::from_libtorch_optimizer(file.read());
   for (auto& [path, value] : io::flatten(content, /*with_sizes=*/true, bytes->size())) {
@@ -61,6 +62,7 @@ std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes,
 }
 
 std::shared_ptr<const ArchiveSource> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
+  if (device) device = empty({0}, *device).device();  // "cuda" gets its index
   if (io::ZipReader::recognizes(*bytes)) return open_pt(bytes, device);
   std::string name = bytes->name();
   return open_source(io::SafetensorsFile(std::move(bytes)), std::move(name), device);
@@ -83,8 +85,9 @@ struct InputArchive::Tree {
   IValue leaf(const std::string& key, const Value& value) const;
   /// A value that is not a tensor, with tensors in it as from tensor().
   IValue with_tensors(const Value& value) const;
-  /// Replaces the data of a defined tensor, which keeps its device and dtype. Up to `aliases` other
-  /// tensors may share its storage and get the new data too.
+  /// Replaces the data of a defined tensor, which keeps its dtype, and its device unless one was
+  /// given for all tensors. Up to `aliases` other tensors may share its storage and get the new
+  /// data too.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
   /// The number of values and subtrees below a key, except `size`.
@@ -167,14 +170,16 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
   const std::vector<int64_t> own_strides = stored_tensor.strides().vec();
   const IntArrayRef strides = stored.strides.empty() ? IntArrayRef(own_strides) : stored.strides;
   const bool has_same_layout = stored_tensor.sizes() == value.sizes() && strides == value.strides();
+  const Device device = source->device.value_or(value.device());
   // Writes in place if no other tensor shares the storage. `storage()` itself adds an owner.
-  if (has_same_layout && (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
+  if (has_same_layout && device == value.device() &&
+      (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
     value.copy_(stored_tensor);
     return;
   }
   const Tensor laid_out =
       stored.strides.empty() ? stored_tensor : copy_with_strides(stored_tensor, strides);
-  value.set_data(laid_out.to(value.device(), value.scalar_type(), /*non_blocking=*/false,
+  value.set_data(laid_out.to(device, value.scalar_type(), /*non_blocking=*/false,
                              /*copy=*/stored.strides.empty()));
 }
 
@@ -347,6 +352,8 @@ void InputArchive::fail_narrow(const std::string& key, int64_t wide) const {
 }
 
 void InputArchive::require_same_sizes() { tree_->requires_same_sizes = true; }
+
+std::optional<Device> InputArchive::device() const { return tree_->source->device; }
 
 std::vector<std::string> InputArchive::keys() const {
   std::map<std::string, size_t> first;  // order of the first value below each name

@@ -17,7 +17,8 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& te
   Tensor stored;
   archive.read("0", stored);
   if (tensor.defined() && stored.defined())
-    tensor.set_data(stored.detach().to(tensor.device(), stored.scalar_type()));
+    tensor.set_data(
+        stored.detach().to(archive.device().value_or(tensor.device()), stored.scalar_type()));
   else
     tensor = stored;
   return archive;

@@ -2,6 +2,7 @@
 // finite differences.
 #include "hearth/autograd/forward_ad.h"
 
+#include <cmath>
 #include <thread>
 
 #include "hearth/autograd_hooks.h"

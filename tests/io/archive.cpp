@@ -11,6 +11,7 @@
 #include "hearth/io/safetensors.h"
 #include "hearth/io/serialize.h"
 #include "hearth/ivalue_containers.h"
+#include "hearth/nn/linear.h"
 #include "hearth/tensor_literal.h"
 #include "tests/io/archives.h"
 #include "tests/support/files.h"
@@ -129,9 +130,14 @@ TEST(Archive, LoadsToTheSavedOrGivenDevice) {
   EXPECT_EQ(on_gpu.device(), Device("cuda:0"));
   EXPECT_TRUE(on_cpu.is_cpu());
   on_gpu = zeros({3}, kCUDA);
-  load(on_gpu, path, kCPU);
+  save(ones({3}), path);
+  load(on_gpu, path);
   EXPECT_TRUE(on_gpu.is_cuda());
   EXPECT_EQ(on_gpu.sum().item<float>(), 3);
+  load(on_gpu, path, kCPU);
+  EXPECT_TRUE(on_gpu.is_cpu());
+  EXPECT_EQ(on_gpu.sum().item<float>(), 3);
+  save(ones({3}, kCUDA), path);
 
   OutputArchive root;
   root.write("pair", std::make_tuple(ones({3}, kCUDA), ones({2})));
@@ -143,6 +149,28 @@ TEST(Archive, LoadsToTheSavedOrGivenDevice) {
     EXPECT_EQ(pair[0].toTensor().is_cuda(), !device);
     EXPECT_EQ(pair[0].toTensor().sum().item<float>(), 3);
     EXPECT_TRUE(pair[1].toTensor().is_cpu());
+  }
+}
+
+TEST(Archive, MovesAModuleToTheGivenDevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const TempFolder folder;
+  for (const char* name : {"x.safetensors", "x.pt"}) {
+    SCOPED_TRACE(name);
+    const std::string path = folder.path(name);
+    const nn::Linear saved(3, 1);
+    if (path.ends_with(".pt"))
+      io::save_pt(saved->state_dict(), path);
+    else
+      save(saved, path);
+    nn::Linear loaded(3, 1);
+    load(loaded, path, kCUDA);
+    EXPECT_EQ(loaded->weight.device(), Device("cuda:0"));
+    EXPECT_TRUE(loaded->bias.cpu().equal(saved->bias));
+    load(loaded, path);
+    EXPECT_TRUE(loaded->weight.is_cuda());
+    load(loaded, path, kCPU);
+    EXPECT_TRUE(loaded->weight.equal(saved->weight));
   }
 }
 

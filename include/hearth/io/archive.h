@@ -73,9 +73,9 @@ class HEARTH_API InputArchive {
   InputArchive(InputArchive&&) noexcept;
   InputArchive& operator=(InputArchive&&) noexcept;
 
-  /// Reads a tensor. If `value` is defined, it keeps its dtype and device and takes the file's
-  /// sizes and strides; other tensors that share its memory are unchanged. If undefined, it gets
-  /// all metadata from the file.
+  /// Reads a tensor. If `value` is defined, it keeps its dtype, takes the file's sizes and
+  /// strides, and moves to the device that load_from got, if any; other tensors that share its
+  /// memory are unchanged. If undefined, it gets all metadata from the file.
   void read(const std::string& key, Tensor& value, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
   void read(const std::string& key, InputArchive& nested);  ///< reads the tree below the key
@@ -115,11 +115,13 @@ class HEARTH_API InputArchive {
   /// afterwards.
   void require_same_sizes();
 
+  std::optional<Device> device() const;         ///< what load_from got
   std::vector<std::string> keys() const;        ///< names of values and subtrees, as written
   bool contains(const std::string& key) const;  ///< whether a value or subtree has this name
 
-  /// Loads any safetensors file, or a file of torch.save in Python or LibTorch. Undefined tensors
-  /// are read to `device`, or without one to the device on which they were saved.
+  /// Loads any safetensors file, or a file of torch.save in Python or LibTorch. Tensors are
+  /// read to `device`; without one, defined tensors stay on their devices, and undefined ones go to
+  /// the device on which they were saved.
   void load_from(const std::string& filename, std::optional<Device> device = {});
   void load_from(std::istream& stream, std::optional<Device> device = {});
   void load_from(const char* data, size_t size, std::optional<Device> device = {});

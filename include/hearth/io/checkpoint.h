@@ -59,7 +59,7 @@ class HEARTH_API Checkpoint {
   /// Loads every object. First it throws, without changing anything, if an entry is missing or if a
   /// value, tensor or generator state does not fit. Then it loads the objects with load() in the
   /// order of add() and, if all succeed, the values and generators. Generators of devices that are
-  /// not in the file are unchanged. New tensors of objects are created on `device`.
+  /// not in the file are unchanged. Tensors of objects move to `device`, if given.
   void load(const std::string& path, std::optional<Device> device = {}) const;
   /// Throws if the file has a checksum and does not match it; load() calls this first.
   static void check_file(const std::string& path);

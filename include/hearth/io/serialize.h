@@ -72,7 +72,7 @@ requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& arc
 HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
                                                 const Tensor& tensor);
 /// Reads the tensor under "0". If `tensor` is defined, it gets new memory with the file's sizes and
-/// dtype, and keeps its device.
+/// dtype, on the archive's device or its own.
 HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor);
 
 // In by_name, where argument-dependent lookup does not find them (error.h): a program's own save()
