@@ -6,6 +6,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/ops/pointwise_rows.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

@@ -7,6 +7,7 @@
 #include "hearth/tensor_literal.h"
 #include "tests/ops/large.h"
 #include "tests/ops/linalg.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
