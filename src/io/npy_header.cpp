@@ -19,10 +19,37 @@ struct NpyDtype {
   ScalarType type;
 };
 constexpr NpyDtype kNpyDtypes[] = {
-    {"u1", kByte},           {"u2", kUInt16}, {"u4", kUInt32}, {"u8", kUInt64},
-    {"i1", kChar},           {"i2", kShort},  {"i4", kInt},    {"i8", kLong},
-    {"f2", kHalf},           {"f4", kFloat},  {"f8", kDouble}, {"c8", kComplexFloat},
-    {"c16", kComplexDouble}, {"b1", kBool},
+    {"u1", kByte},
+    {"u2", kUInt16},
+    {"u4", kUInt32},
+    {"u8", kUInt64},
+    {"i1", kChar},
+    {"i2", kShort},
+    {"i4", kInt},
+    {"i8", kLong},
+    {"f2", kHalf},
+    {"f4", kFloat},
+    {"f8", kDouble},
+    {"c8", kComplexFloat},
+    {"c16", kComplexDouble},
+    {"b1", kBool},
+    // Other names, which NumPy reads but does not write.
+    {"B", kByte},
+    {"H", kUInt16},
+    {"I", kUInt32},
+    {"L", kUInt64},
+    {"Q", kUInt64},
+    {"b", kChar},
+    {"h", kShort},
+    {"i", kInt},
+    {"l", kLong},
+    {"q", kLong},
+    {"e", kHalf},
+    {"f", kFloat},
+    {"d", kDouble},
+    {"F", kComplexFloat},
+    {"D", kComplexDouble},
+    {"?", kBool},
 };
 
 /// Reads the header's text, a Python dict of three entries.
@@ -96,17 +123,17 @@ class Parser {
   void read_dtype() {
     if (skip('[')) fail("the array has records, which tensors cannot hold");
     const std::string_view name = quoted();
-    const std::string_view dtype_name = name.substr(std::min<size_t>(1, name.size()));
+    const bool has_order = name.find_first_of("<>=|") == 0;
+    const std::string_view dtype_name = name.substr(has_order ? 1 : 0);
     if (dtype_name.starts_with('O'))
       fail("the array has Python objects, which Hearth does not build");
     const auto* found =
         std::find_if(std::begin(kNpyDtypes), std::end(kNpyDtypes),
                      [&](const NpyDtype& dtype) { return dtype.name == dtype_name; });
-    if (found == std::end(kNpyDtypes) ||
-        std::string_view("<>=|").find(name[0]) == std::string_view::npos)
+    if (found == std::end(kNpyDtypes))
       fail("the array has the dtype '", name, "', which Hearth does not have");
     header_.type = found->type;
-    header_.is_big_endian = name[0] == '>';
+    header_.is_big_endian = name.starts_with('>');
   }
   void read_sizes() {
     expect('(');

@@ -24,8 +24,9 @@ ScalarType dtype_of_name(const std::string& name) {
 /// The arguments of a function, checked as they are read.
 class Arguments {
  public:
-  Arguments(const std::string& name, const std::vector<Item>& arguments, const PickleError& error)
-      : items(arguments), fail(error), function_(name) {}
+  Arguments(const std::string& name, const std::vector<Item>& arguments,
+            const PickleOptions& pickle_options, const PickleError& error)
+      : items(arguments), options(pickle_options), fail(error), function_(name) {}
 
   [[noreturn]] void refuse() const {
     fail(detail::str("`", function_, "` has arguments that Hearth does not understand"));
@@ -72,6 +73,7 @@ class Arguments {
   }
 
   const std::vector<Item>& items;
+  const PickleOptions& options;
   const PickleError& fail;
 
  private:
@@ -131,6 +133,7 @@ IValue rebuild_tensor_with_dtype(const Arguments& args) {
   args.expect(type != ScalarType::Undefined && bytes.scalar_type() == kByte);
   const auto size = static_cast<int64_t>(element_size(type));
   args.expect(bytes.is_meta() || bytes.numel() % size == 0);
+  if (args.options.give_dtype) args.options.give_dtype(bytes, type);
   return with_requires_grad(args, rebuild_over(bytes.view(type), args));
 }
 
@@ -147,7 +150,7 @@ IValue rebuild_from_type(const Arguments& args) {
   const std::string& type = args.item(1, Item::Kind::kGlobal).global;
   args.expect(type == "torch.Tensor" || type == "torch.nn.parameter.Parameter");
   return call_global(args.item(0, Item::Kind::kGlobal).global,
-                     args.item(2, Item::Kind::kTuple).tuple->items, args.fail);
+                     args.item(2, Item::Kind::kTuple).tuple->items, args.options, args.fail);
 }
 
 /// Arguments: dtype, sizes, strides, requires_grad.
@@ -292,10 +295,10 @@ bool is_known_global(const std::string& name) {
 }
 
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,
-                   const PickleError& fail) {
+                   const PickleOptions& options, const PickleError& fail) {
   const auto found = functions().find(name);
   if (found == functions().end()) fail(detail::str("it calls `", name, "`, which is no function"));
-  return found->second(Arguments(name, arguments, fail));
+  return found->second(Arguments(name, arguments, options, fail));
 }
 
 std::string storage_of_dtype(ScalarType type) {

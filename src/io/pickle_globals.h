@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/pickle_item.h"
+#include "io/pickle_reader.h"
 
 namespace hearth::io {
 
@@ -33,7 +34,7 @@ bool is_known_global(const std::string& name);
 bool is_missing_dtype(const std::string& name);
 /// Calls a function with the items of a tuple.
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,
-                   const PickleError& fail);
+                   const PickleOptions& options, const PickleError& fail);
 
 /// The dtype of "torch.FloatStorage", Byte for "torch.storage.UntypedStorage"; Undefined for other
 /// names.

@@ -318,7 +318,7 @@ class Machine {
       if (!makes_object) fail(detail::str("it calls `", function.global, "`"));
       return push_container(GenericDict(), /*is_object=*/true);
     }
-    IValue result = call_global(function.global, arguments.tuple->items, fail_);
+    IValue result = call_global(function.global, arguments.tuple->items, options_, fail_);
     if (result.isGenericDict() && arguments.tuple->items.empty())
       return push_container(std::move(result));
     Item item;

@@ -23,6 +23,8 @@ struct PickleOptions {
   std::function<Tensor(const StorageRef&)> storage;
   /// Whether objects of TorchScript classes are read, as dicts of their attributes.
   bool reads_objects = false;
+  /// Called before a tensor of this dtype uses a storage without a type; may be null.
+  std::function<void(const Tensor& bytes, ScalarType)> give_dtype{};
 };
 
 /// Reads a pickle that consists of tensors, numbers, bools, strings, devices, None, lists, tuples

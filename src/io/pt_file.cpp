@@ -94,7 +94,8 @@ IValue PtFile::read() {
   const NoGradGuard no_history;
   const std::string pickle = zip_.text(record(std::string(kPickle)));
   return unpickle(pickle,
-                  {name(), [this](const StorageRef& ref) { return storage(ref); }, has_objects()});
+                  {name(), [this](const StorageRef& ref) { return storage(ref); }, has_objects(),
+                   [this](const Tensor& bytes, ScalarType type) { give_dtype(bytes, type); }});
 }
 
 Device PtFile::device_of(const StorageRef& ref) const {
@@ -125,6 +126,16 @@ Tensor PtFile::storage(const StorageRef& ref) {
       read_tensor(*part.bytes, part.begin, part.end, {ref.numel}, ref.type, /*may_map=*/true);
   if (is_big_endian_) swap_bytes(values);
   return storages_[ref.key] = values.to(options);
+}
+
+/// Swaps the bytes of a big-endian storage, which only a tensor that uses it gives a dtype.
+void PtFile::give_dtype(const Tensor& bytes, ScalarType type) {
+  if (!is_big_endian_ || bytes.numel() == 0) return;
+  const auto [found, is_new] = dtypes_.emplace(bytes.storage().unsafeGetStorageImpl(), type);
+  HEARTH_CHECK(found->second == type, "cannot read '", name(),
+               "': a big-endian storage has two dtypes, ", found->second, " and ", type);
+  const auto width = static_cast<int64_t>(element_size(to_real(type)));
+  if (is_new) bytes.copy_(bytes.view({-1, width}).flip(1).view(-1));
 }
 
 }  // namespace hearth::io

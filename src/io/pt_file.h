@@ -29,6 +29,7 @@ class PtFile {
  private:
   const ZipEntry& record(const std::string& name) const;
   Tensor storage(const StorageRef& ref);
+  void give_dtype(const Tensor& bytes, ScalarType type);
   Device device_of(const StorageRef& ref) const;
 
   ZipReader zip_;
@@ -36,6 +37,7 @@ class PtFile {
   std::string folder_;  // "archive/"
   bool is_big_endian_ = false;
   std::map<std::string, Tensor> storages_;
+  std::map<const void*, ScalarType> dtypes_;  // of big-endian storages without a type
 };
 
 /// The values in lists, tuples and dicts by path; an IntList or DoubleList is a value itself. With

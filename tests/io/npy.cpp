@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "hearth/io/tensors.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -72,6 +74,36 @@ std::string npy(const std::string& header, size_t data_bytes) {
   return bytes + header + std::string(data_bytes, '\1');
 }
 
+/// NumPy's names of dtypes with and without a byte order; without one, the file is little-endian.
+TEST(Npy, ReadsEveryByteOrder) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.npy");
+  const struct {
+    const char* names;
+    ScalarType type;
+    size_t width;  // bytes of a number
+  } cases[] = {{"b1 ?", kBool, 1},         {"u1 B", kByte, 1},          {"i1 b", kChar, 1},
+               {"u2 H", kUInt16, 2},       {"i2 h", kShort, 2},         {"f2 e", kHalf, 2},
+               {"u4 I", kUInt32, 4},       {"i4 i", kInt, 4},           {"f4 f", kFloat, 4},
+               {"u8 L Q", kUInt64, 8},     {"i8 l q", kLong, 8},        {"f8 d", kDouble, 8},
+               {"c8 F", kComplexFloat, 4}, {"c16 D", kComplexDouble, 8}};
+  for (const auto& c : cases) {
+    const Tensor values = tensor({0, 1, 200}).to(c.type);
+    const std::string little(static_cast<const char*>(values.data_ptr()), values.nbytes());
+    std::string big = little;
+    for (size_t i = 0; i < big.size(); ++i)
+      big[i] = little[i / c.width * c.width + (c.width - 1 - i % c.width)];
+    std::istringstream names(c.names);
+    for (std::string name; names >> name;)
+      for (const std::string order : {"", "<", "=", "|", ">"}) {
+        const std::string header =
+            "{'descr': '" + order + name + "', 'fortran_order': False, 'shape': (3,)}";
+        write_bytes(path, npy(header, 0) + (order == ">" ? big : little));
+        EXPECT_TRUE(load_npy(path).equal(values)) << order << name;
+      }
+  }
+}
+
 TEST(Npy, RefusesBadFiles) {
   const TempFolder folder;
   const std::string path = folder.path("x.npy");
@@ -104,6 +136,8 @@ TEST(Npy, RefusesBadFiles) {
       {npy_with("'|O'", "(1,)", 8), "the array has Python objects"},
       {npy_with("'<f16'", "(1,)", 16), "the dtype '<f16', which Hearth does not have"},
       {npy_with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
+      {npy_with("''", "(1,)", 4), "the dtype ''"},
+      {npy_with("'<'", "(1,)", 4), "the dtype '<'"},
       {npy_with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
       {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},
       {npy("{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", 4), "expected True or False"},

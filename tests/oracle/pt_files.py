@@ -129,6 +129,13 @@ def to_big_endian(name, content):
     return np.frombuffer(content, "<f4").byteswap().tobytes() if "/data/" in name else content
 
 
+def stored_to_big_endian(name, content):
+    if "/data/" not in name:
+        return to_big_endian(name, content)
+    width = STORED[int(name.rsplit("/")[-1])].itemsize
+    return np.frombuffer(content, f"u{width}").byteswap().tobytes()
+
+
 def lazy():
     """A lazy conjugate, a lazy negative, both, and views of them."""
     z = torch.tensor([[1 + 2j, 3 - 4j], [5j, -6 + 0j]])
@@ -178,6 +185,7 @@ def write_torch(folder):
     (folder / "new_version.pt").write_bytes(
         rezip(saved(floats), zipfile.ZIP_STORED, lambda name, content: b"11" if name.endswith("/version") else content))
     (folder / "stored.pt").write_bytes(saved(stored()))
+    (folder / "big_endian_stored.pt").write_bytes(rezip(saved(stored()), zipfile.ZIP_STORED, stored_to_big_endian))
     (folder / "complex32.pt").write_bytes(saved({"a": torch.zeros(4, dtype=torch.uint8).view(torch.complex32)}))
     (folder / "protocol4.pt").write_bytes(saved(floats, pickle_protocol=4))
     torch.serialization.set_crc32_options(False)
