@@ -18,7 +18,7 @@
 // Registration of operators:
 //     TORCH_LIBRARY(my, m) { m.def("twice(Tensor x) -> Tensor"); }
 //     TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("twice", twice_cpu); }
-// The types of the C++ functions count; of a schema, only the name does.
+// The types of the C++ functions count; of a schema, the name, if its grammar is correct.
 
 namespace c10::detail {
 

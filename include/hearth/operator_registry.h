@@ -71,6 +71,8 @@ class HEARTH_API RegisteredOperator {
   std::unique_ptr<Content> content_;
 };
 
+struct OperatorDeclaration;
+
 /// The registrations of one TORCH_LIBRARY block; they end with the object.
 class HEARTH_API OperatorLibrary {
  public:
@@ -86,7 +88,7 @@ class HEARTH_API OperatorLibrary {
   const std::string& name_space() const { return name_space_; }
 
  private:
-  OperatorName full_name(const std::string& name) const;
+  OperatorName full_name(const OperatorDeclaration& declaration) const;
   std::string place() const;
 
   Kind kind_;

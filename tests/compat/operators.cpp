@@ -296,6 +296,70 @@ TEST(Operators, WrongRegistrations) {
                        "block."));
 }
 
+/// LibTorch's texts.
+TEST(Operators, WrongSchemas) {
+  const auto error = [](const std::string& schema) {
+    return text_of_error([&] { library(torch::Library::FRAGMENT).def(schema); });
+  };
+  const struct {
+    const char *schema, *message, *mark;  // the mark is empty if the message ends with the schema
+  } cases[] = {
+      {"", "expected ident but found 'eof' here:\n", ""},
+      {"f(", "expected ident but found 'eof' here:\n", ""},
+      {"f(Tensor x)", "expected arrow but found 'eof' here:\n", ""},
+      {"f(Tensor x) -> (Tensor", "expected ) but found 'eof' here:\n", ""},
+      {"f(Tensor x -> Tensor", "expected ) but found 'arrow' here:\n", "           ~~"},
+      {"f)", "expected eof but found ')' here:\n", " ~"},
+      {"(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "~"},
+      {"a::b::f(Tensor x) -> Tensor", "expected eof but found ':' here:\n", "    ~"},
+      {"f.(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "  ~"},
+      {"f(Tensor) -> Tensor", "expected ident but found ')' here:\n", "        ~"},
+      {"f(Tensor x,) -> Tensor", "expected ident but found ')' here:\n", "           ~"},
+      {"f(Tensor x) -> Tensor;", "expected a valid token but found ';' here:\n",
+       "                     ~"},
+      {"f(Tensor if) -> Tensor", "expected ident but found 'if' here:\n", "         ~~"},
+      {"f(int x=) -> Tensor", "expected number but found ')' here:\n", "        ~"},
+      {"f(Tensor x=1) -> Tensor", "expected None but found 'number' here:\n", "           ~"},
+      {"f(bool x=true) -> Tensor", "\ninvalid numeric default value:\n", "             ~"},
+      {"f(str[] x=[]) -> Tensor", "\nlists are only supported for float, int and complex types:\n",
+       "          ~"},
+      {"f(double x) -> Tensor",
+       "\nUse `float` instead of `double` in an operator's schema string. `float` in schema "
+       "corresponds to the double type in C++:\n",
+       "  ~~~~~~"},
+      {"f(Dict(str, Tensr) x) -> Tensor",
+       "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, "
+       "bool, Scalar; for a full list, please see "
+       "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :\n",
+       "            ~~~~~"},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(error(c.schema), std::string(c.message) + c.schema +
+                                   (*c.mark ? std::string("\n") + c.mark + " <--- HERE\n" : ""));
+  EXPECT_EQ(error("f(Tensr x,\n  int y) -> Tensor").substr(error("f(Tensr x) -> int").find(":\nf")),
+            ":\nf(Tensr x,\n  ~~~~~ <--- HERE\n  int y) -> Tensor");
+  EXPECT_EQ(error("f.default(Tensor x) -> Tensor"),
+            "default is not a legal overload name for aten operators");
+  EXPECT_EQ(text_of_error([] { library(torch::Library::IMPL).impl("f(Tensor x) -> int", thrice); }),
+            "Tried to parse an operator name but function schema was given");
+  EXPECT_EQ(text_of_error([] { library(torch::Library::FRAGMENT).def("", thrice); }),
+            "expected ident but found 'eof' here:\n");
+}
+
+/// Schemas that LibTorch accepts.
+TEST(Operators, UnusualSchemas) {
+  torch::Library fragment = library(torch::Library::FRAGMENT);
+  for (const char* schema :
+       {"u1() -> ()", " u2 (Tensor\nx) -> Tensor # comment", "u3(*, Tensor x) -> (Tensor a, int)",
+        "u4(Tensor(a!)[] x, ...) -> Tensor(a!)[]", "u5(Tensor(a|b! -> *) x) -> Tensor y",
+        "u6(int[2] x=1, int[] y=[1, -2], float z=1e-5, str s='a', bool b=True) -> (...)",
+        "u7(Tensor? t=None, Device d=\"cpu\", ScalarType s=long, int[2]? l=None) -> Tensor",
+        "u8(Dict(str, Tensor[]) d, (int, Tensor) t, Any a, SymInt[] s) -> Future(Tensor?)",
+        "u9(float x=2.5, Tensor[] list) -> None"})
+    EXPECT_NO_THROW(fragment.def(schema)) << schema;
+  EXPECT_TRUE(c10::Dispatcher::singleton().findSchema({"hearth_test::u2", ""}).has_value());
+}
+
 TEST(Operators, KeysOfTensors) {
   const c10::DispatchKeySet keys = torch::ones({2}).key_set();
   EXPECT_TRUE(keys.has(c10::DispatchKey::CPU) && keys.has(c10::DispatchKey::AutogradCPU));
