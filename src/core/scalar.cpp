@@ -27,20 +27,33 @@ const char* c_name_of(ScalarType type) {
   detail::fail<Error>("value cannot be converted to type ", c_name_of(type), " without overflow");
 }
 
-/// The largest finite number of a floating dtype; larger ones are no error for 8-bit types.
-double largest(ScalarType type) {
-  if (is_float8(type)) return DBL_MAX;
+/// The finite numbers of a floating dtype.
+struct RealRange {
+  double lowest, largest;
+  bool has_infinity = true;
+};
+RealRange range_of(ScalarType type) {
   switch (type) {
-    case kHalf: return 65504;
-    case kBFloat16: return 0x1.fep127;
-    case kFloat: return FLT_MAX;
-    default: return DBL_MAX;
+    case kHalf: return {-65504, 65504};
+    case kBFloat16: return {-0x1.fep127, 0x1.fep127};
+    case kFloat: return {-FLT_MAX, FLT_MAX};
+    case kFloat8_e5m2: return {-57344, 57344};
+    case kFloat8_e4m3fn: return {-448, 448, false};
+    case kFloat8_e5m2fnuz: return {-57344, 57344, false};
+    case kFloat8_e4m3fnuz: return {-240, 240, false};
+    case kFloat8_e8m0fnu: return {0x1p-127, 0x1p127, false};
+    default: return {-DBL_MAX, DBL_MAX};
   }
 }
 
-/// Throws if a finite value exceeds the range of the dtype; infinities and NaN always fit.
-double checked_real(double value, ScalarType type) {
-  if (std::isfinite(value) && std::fabs(value) > largest(type)) overflow(type);
+/// Throws if the value is out of the dtype's range; NaN always fits.
+double checked_real(double value, ScalarType type, bool is_integer = false) {
+  const RealRange range = range_of(type);
+  if (std::isinf(value)
+          ? !range.has_infinity
+          // As in PyTorch, an integer may become unsigned.
+          : value > range.largest || value < (is_integer ? -range.largest : range.lowest))
+    overflow(type);
   return value;
 }
 
@@ -102,9 +115,10 @@ int64_t Scalar::to_integer(ScalarType type) const {
 }
 
 double Scalar::to_real(ScalarType type) const {
-  if (kind_ == Kind::kBoolean || isIntegral(false)) return checked_real(as_double(), type);
-  if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
-  return checked_real(kind_ == Kind::kReal ? real_ : complex_.real_, type);
+  if (kind_ == Kind::kBoolean || isIntegral(false)) return checked_real(as_double(), type, true);
+  if (kind_ == Kind::kReal) return checked_real(real_, type);
+  if (checked_real(complex_.imag_, type) != 0) overflow(type);
+  return checked_real(complex_.real_, type);
 }
 
 complex<double> Scalar::to_complex(ScalarType type) const {

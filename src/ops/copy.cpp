@@ -221,6 +221,10 @@ namespace {
 
 /// The number in self's dtype; throws if it does not fit, unless self is on meta.
 Tensor fill_value(const Tensor& self, const Scalar& value) {
+  // As in PyTorch, a single element of up to 16 bits becomes what the conversion makes of it.
+  const ScalarType type = self.scalar_type();
+  if (self.is_cpu() && self.numel() == 1 && (is_reduced_float(type) || is_float8(type)))
+    return wrapped_number(value.toDouble());
   return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
 }
 

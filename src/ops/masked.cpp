@@ -17,10 +17,17 @@ Tensor checked_mask(const Tensor& mask) {
   return mask;
 }
 
+void check_fillable(ScalarType type) {
+  HEARTH_CHECK_AS(NotImplementedError, has_kernels(type), "\"masked_fill\" not implemented for '",
+                  name_of(type), "'");
+}
+
 Tensor masked_value(const Tensor& self, const Scalar& value) {
+  check_fillable(self.scalar_type());
   return wrapped_number(value.stored_as(self.scalar_type()));
 }
 Tensor masked_value(const Tensor& self, const Tensor& value) {
+  check_fillable(self.scalar_type());
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");

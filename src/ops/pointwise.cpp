@@ -184,6 +184,17 @@ void round_numbers(PointwiseParams& params, const OpInfo& info, Device device) {
 
 namespace {
 
+/// The number, rounded to an 8-bit type.
+float rounded(double value, ScalarType type) {
+  switch (type) {
+#define HEARTH_ROUND(cpp_type, Name) \
+  case ScalarType::Name: return static_cast<float>(cpp_type(static_cast<float>(value)));
+    HEARTH_STORED_DTYPES(HEARTH_ROUND)
+#undef HEARTH_ROUND
+    default: return static_cast<float>(value);
+  }
+}
+
 /// Replaces a compute dtype without kernels by kernel_type. Unsigned operands count as signed ones,
 /// which have the same bits; other numbers are first rounded to an 8-bit type, as in PyTorch.
 void use_kernel_type(PointwiseParams& params) {
@@ -197,8 +208,7 @@ void use_kernel_type(PointwiseParams& params) {
     Operand& in = params.in[i];
     adapt(in);
     if (!is_float8(stored) || !in.is_number || in.dtype == stored) continue;
-    const Scalar rounded = Scalar(read_number(in)).stored_as(stored);
-    const float value = rounded.toFloat();
+    const float value = rounded(Scalar(read_number(in)).toDouble(), stored);
     std::memcpy(in.number, &value, sizeof value);
     in.dtype = kFloat;
   }

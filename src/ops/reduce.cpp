@@ -234,7 +234,11 @@ template <class Op>
 auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
-  HEARTH_CHECK_AS(NotImplementedError, !is_float8(type), "\"", Op::info.name,
+  const std::string_view name = Op::info.name;
+  HEARTH_CHECK_AS(NotImplementedError, !is_stored_only(type), "\"",
+                  name == "prod"             ? "prod_out"
+                  : is_integral(type, false) ? "sum"
+                                             : name,
                   "_cpu\" not implemented for '", name_of(type), "'");
   if (dtype) warn_of_lost_imaginary_part(self.scalar_type(), type);
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);

@@ -18,9 +18,19 @@ std::string spaced(IntArrayRef sizes) {
   return text;
 }
 
+/// The number as T. As in PyTorch, types of up to 16 bits round a number beyond their range.
+template <class T>
+T element(const Scalar& number) {
+  constexpr ScalarType kType = dtype_of<T>;
+  if constexpr (is_reduced_float(kType) || is_float8(kType))
+    return static_cast<T>(static_cast<float>(number.toDouble()));
+  else
+    return number.to<T>();
+}
+
 template <class T>
 char* write_number(char* to, const Scalar& number) {
-  const T value = number.to<T>();
+  const T value = element<T>(number);
   std::memcpy(to, &value, sizeof value);
   return to + sizeof value;
 }

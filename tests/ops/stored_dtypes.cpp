@@ -235,6 +235,40 @@ TEST(StoredDtypes, Numbers) {
   EXPECT_TRUE(Scalar(uint64_t{3}).equal(3));
 }
 
+/// PyTorch's results of torch.full, which checks the range unless there is one element.
+TEST(StoredDtypes, NumbersBeyondTheRangeOfFloat8) {
+  const struct {
+    ScalarType type;
+    std::vector<Scalar> fitting, too_large;
+  } cases[] = {
+      {kFloat8_e5m2, {57344, -57344, INFINITY, NAN, 500}, {57345, 60000, -57345., 1e39}},
+      {kFloat8_e4m3fn, {448, -448.0, NAN}, {449, 464.0, -500, -1e39, INFINITY, UINT64_MAX}},
+      {kFloat8_e5m2fnuz, {57344, -57344, NAN}, {57345, -60000, 1e39, -INFINITY}},
+      {kFloat8_e4m3fnuz, {240, -240, NAN}, {241, 248.0, -241, INFINITY}},
+      {kFloat8_e8m0fnu,
+       {0, -1, 0x1p-127, 0x1p127, NAN, UINT64_MAX, true, false},
+       {0.0, -1.0, 0x1p-128, 0x1.1p127, INFINITY, complex<double>(1, 0)}},
+  };
+  for (const auto& c : cases) {
+    const std::string text =
+        detail::str("value cannot be converted to type ", TypeMeta(c.type).name());
+    for (const Scalar& value : c.fitting) EXPECT_NO_THROW(full({2}, value, c.type)) << c.type;
+    for (const Scalar& value : c.too_large) {
+      EXPECT_ERROR(full({2}, value, c.type), text);
+      EXPECT_ERROR(full({0}, value, c.type), text);
+      EXPECT_NO_THROW(full({1}, value, c.type)) << c.type;
+    }
+    EXPECT_ERROR(full({1}, complex<double>(1, 2), c.type), "converted to type double without");
+    EXPECT_ERROR(ones({2}, c.type).masked_fill(tensor({true, false}), 1e9),
+                 detail::str("\"masked_fill\" not implemented for '", name_of(c.type), "'"));
+  }
+  const Tensor x = tensor({448.F, 1.F}).to(kFloat8_e4m3fn);
+  EXPECT_TRUE((x == 1e6).equal(tensor({true, false})));
+  EXPECT_EQ(where(tensor({true, false}), 1e6, x)[0].item<double>(), 448);
+  EXPECT_EQ(tensor({1., 1e6}, kFloat8_e4m3fn)[1].item<double>(), 448);
+  EXPECT_EQ(tensor({1, 60000}, kFloat8_e5m2)[1].item<double>(), 57344);
+}
+
 TEST(StoredDtypes, HaveGradients) {
   const Tensor x = tensor({1.F, 2.F}).requires_grad_();
   (x.to(kFloat8_e4m3fn).to(kFloat) * 3).sum().backward();
@@ -244,13 +278,19 @@ TEST(StoredDtypes, HaveGradients) {
 }
 
 TEST(StoredDtypes, ReduceOnlyIntoTypesWithKernels) {
-  for (const ScalarType type : {kFloat8_e4m3fn, kFloat8_e5m2fnuz}) {
-    EXPECT_ERROR(ones({4}).sum(type), "\"sum_cpu\" not implemented for 'Float8_");
-    EXPECT_ERROR(ones({4, 4}).sum({1}, false, type), "\"sum_cpu\" not implemented for 'Float8_");
-    EXPECT_ERROR(ones({4}).prod(type), "\"prod_cpu\" not implemented for 'Float8_");
+  for (const ScalarType type : {kFloat8_e4m3fn, kFloat8_e5m2fnuz, kUInt16, kUInt64}) {
+    const std::string text = detail::str("_cpu\" not implemented for '", name_of(type), "'");
+    const Tensor x = ones({4, 4}, is_float8(type) ? kFloat : kLong);
+    EXPECT_ERROR(x.sum(type), "\"sum" + text);
+    EXPECT_ERROR(x.sum({1}, false, type), "\"sum" + text);
+    EXPECT_ERROR(x.to(type).sum(type), "\"sum" + text);
+    EXPECT_ERROR(x.prod(type), "\"prod_out" + text);
     Tensor out = empty({0}, type);
-    EXPECT_ERROR(sum_out(out, ones({4, 4}), {1}), "not implemented for 'Float8_");
+    EXPECT_ERROR(sum_out(out, x, {1}), "\"sum" + text);
+    EXPECT_ERROR(prod_out(out, x, 1), "\"prod_out" + text);
   }
+  EXPECT_ERROR(ones({4}).nansum(std::nullopt, false, kFloat8_e5m2), "\"nansum_cpu\" not impl");
+  EXPECT_ERROR(ones({4}).nansum(std::nullopt, false, kUInt16), "\"sum_cpu\" not implemented");
 }
 
 TEST(StoredDtypes, SmallestNumbersOfE8m0AreTrue) {
@@ -264,6 +304,7 @@ TEST(StoredDtypes, NanBecomesTheIntegersOfPyTorch) {
   for (const ScalarType type : {kFloat8_e5m2fnuz, kFloat8_e4m3fnuz, kFloat8_e8m0fnu}) {
     EXPECT_EQ(full({70}, NAN).to(type).to(kLong)[69].item<int64_t>(), 0);
     EXPECT_EQ(full({1}, NAN).to(type).to(kInt).item<int32_t>(), 0);
+    EXPECT_EQ(full({70}, NAN).to(type).to(kUInt64)[69].item<uint64_t>(), 0U);
   }
   EXPECT_EQ(full({1}, NAN).to(kFloat8_e4m3fn).to(kInt).item<int32_t>(), INT32_MIN);
 }

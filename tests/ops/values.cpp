@@ -74,8 +74,15 @@ TEST(Values, NumbersThatFitAreStored) {
   EXPECT_TRUE(std::isnan(stored(NAN, kBFloat16)));
   EXPECT_EQ(stored(65504, kHalf), 65504);
   EXPECT_EQ(stored(complex<double>(1, 0), kFloat), 1);
-  // Only scalar_tensor rounds to the half types without a check.
+  // A single element of a half type is rounded without a check.
+  EXPECT_EQ(full({}, 65505, kHalf).item<float>(), 65504);
+  EXPECT_EQ(full({1, 1}, 1e6, kHalf).item<float>(), INFINITY);
+  EXPECT_EQ(ones({1}, kBFloat16).fill_(-1e40).item<float>(), -INFINITY);
+  EXPECT_EQ(error_of([] { full({}, complex<double>(1, 2), kHalf); }), no_conversion("double"));
+  EXPECT_EQ(error_of([] { ones({1}, kHalf).expand({3}).fill_(1e6); }), no_conversion("c10::Half"));
   EXPECT_EQ(scalar_tensor(1e6, kHalf).item<float>(), INFINITY);
+  EXPECT_EQ(tensor({1., 1e6}, kHalf)[1].item<float>(), INFINITY);
+  EXPECT_EQ(error_of([] { (void)tensor({1., 1e40}, kFloat); }), no_conversion("float"));
   EXPECT_EQ(scalar_tensor(1e40, kBFloat16).item<float>(), INFINITY);
   EXPECT_EQ(full({2}, 300, TensorOptions(kByte).device(kMeta)).size(0), 2);
 }

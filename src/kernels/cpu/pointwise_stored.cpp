@@ -86,7 +86,7 @@ Carrier float8_carrier(bool drops_nan = false) {
 
 /// The carrier of `type`, which is converted from (is_source) or to another type.
 Carrier carrier_of(ScalarType type, ScalarType other, bool is_source) {
-  const bool to_integer = is_source && (other == kInt || other == kLong);
+  const bool to_integer = is_source && (other == kInt || other == kLong || other == kUInt64);
   switch (type) {
     // PyTorch's conversion of floating-point numbers to uint16 goes through int32.
     case kUInt16: return {kInt, convert_each<uint16_t, int32_t>, convert_each<int32_t, uint16_t>};
