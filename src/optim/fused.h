@@ -115,8 +115,11 @@ inline constexpr bool kUsesStepCount = requires(State& state) {
   state.step();
 };
 
-/// Throws in a capture of a GPU's work.
-inline void check_not_capturing(const Optimizer& optimizer) {
+/// Throws in a capture of a GPU's work, unless the options are capturable.
+template <class Options>
+void check_capturable(const Optimizer& optimizer, const Options& options) {
+  if constexpr (requires { options.capturable(); })
+    if (options.capturable()) return;
   HEARTH_CHECK(!cuda::is_current_stream_capturing(),
                "Attempting CUDA graph capture of step() for an instance of ",
                short_class_name(typeid(optimizer)),
@@ -132,7 +135,9 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
   const profiler::detail::OptimizerStep step(typeid(optimizer));
   const NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
-  if constexpr (kUsesStepCount<State>) check_not_capturing(optimizer);
+  if constexpr (kUsesStepCount<State>)
+    for (const OptimizerParamGroup& group : optimizer.param_groups())
+      check_capturable(optimizer, options_of<Options>(group));
   const MemoryTagGuard tag(MemoryTag::OptimizerState);
   for (const OptimizerParamGroup& group : optimizer.param_groups()) {
     const Options& options = options_of<Options>(group);

@@ -7,6 +7,7 @@
 #include "hearth/nn.h"
 #include "hearth/operators.h"
 #include "hearth/optim/adam.h"
+#include "hearth/optim/adamw.h"
 #include "hearth/optim/nadam.h"
 #include "hearth/optim/rmsprop.h"
 #include "hearth/optim/sgd.h"
@@ -63,6 +64,43 @@ TEST(CapturedTraining, EqualsTrainingWithoutAGraph) {
   if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, simulated or real";
   expect_equal_training<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01));
   expect_equal_training<optim::RMSprop>(optim::RMSpropOptions(0.01).momentum(0.5));
+}
+
+TEST(CapturedTraining, CountsStepsOnTheDevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, simulated or real";
+  expect_equal_training<optim::Adam>(optim::AdamOptions(0.1).amsgrad(true).capturable(true));
+  expect_equal_training<optim::AdamW>(optim::AdamWOptions(0.1).capturable(true));
+}
+
+/// The parameter after `steps` steps of Adam with the gradient 1: each subtracts lr, as m' = v'
+/// = 1.
+TEST(CapturedTraining, SavesTheCountOfTheDevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, simulated or real";
+  const Tensor p = zeros({3}, TensorOptions(kCUDA).requires_grad(true));
+  p.mutable_grad() = ones({3}, kCUDA);
+  optim::Adam adam({p}, optim::AdamOptions(0.25).capturable(true));
+  const cuda::Stream stream;
+  stream.wait_stream(cuda::current_stream());
+  const cuda::StreamGuard guard(stream);
+  adam.step();
+  cuda::Graph graph;
+  {
+    const cuda::GraphGuard capture(graph, {0, 0}, stream);
+    adam.step();
+  }
+  for (int i = 0; i < 6; ++i) graph.replay();
+  stream.synchronize();
+  EXPECT_NEAR(p[0].item<double>(), -7 * 0.25, 1e-5);
+  EXPECT_EQ(adam.state_dict().at("state.0.step").toInt(), 7);
+
+  optim::Adam loaded({p}, optim::AdamOptions(0.25));
+  loaded.load_state_dict(adam.state_dict());
+  loaded.step();  // capturable, as it was saved
+  EXPECT_EQ(loaded.state_dict().at("state.0.step").toInt(), 8);
+  static_cast<optim::AdamOptions&>(adam.param_groups()[0].options()).capturable(false);
+  adam.step();
+  EXPECT_EQ(adam.state_dict().at("state.0.step").toInt(), 8);
+  EXPECT_NEAR(p[0].item<double>(), -9 * 0.25, 1e-5);
 }
 
 TEST(CapturedTraining, RefusesStepsThatCount) {

@@ -20,6 +20,7 @@ struct HEARTH_API BasicAdamOptions
   HEARTH_ARG(bool, amsgrad) = false;                         ///< divides by the largest v so far
   HEARTH_ARG(bool, maximize) = false;                        ///< ascends instead of descending
   HEARTH_ARG(bool, decoupled_weight_decay) = kDecoupled;     ///< decays p, not g: AdamW
+  HEARTH_ARG(bool, capturable) = false;  ///< counts steps on the GPU, for cuda::Graph
 
  public:
   void fields(Fields& f) override;
@@ -34,7 +35,9 @@ using AdamOptions = BasicAdamOptions<false>;  ///< options of Adam
 
 /// The state of Adam and AdamW for one parameter: m, v and the largest v.
 struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
-  HEARTH_ARG(int64_t, step) = 0;       ///< number of updates
+  /// Number of updates. If capturable, replays of a graph are counted when the state is saved.
+  HEARTH_ARG(int64_t, step) = 0;
+  HEARTH_ARG(Tensor, device_step);     ///< if capturable, the number of updates on the GPU
   HEARTH_ARG(Tensor, exp_avg);         ///< m
   HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
   HEARTH_ARG(Tensor, max_exp_avg_sq);  ///< the largest v, with amsgrad
