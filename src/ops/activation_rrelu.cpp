@@ -111,8 +111,11 @@ TensorPair log_sigmoid_forward(const Tensor& self) {
 }
 
 TensorRefPair log_sigmoid_forward_out(Tensor& output, Tensor& buffer, const Tensor& self) {
-  log_sigmoid_out(output, self);
-  write_out("log_sigmoid_forward", buffer, [&] { return self.abs().neg().exp(); });
+  check_defined("log_sigmoid_forward", 0, "self", self);
+  const NoAutocast no_autocast;
+  const auto [result, exponential] = log_sigmoid_forward(self);
+  write_out("log_sigmoid_forward", output, [&, value = result] { return value; });
+  write_out("log_sigmoid_forward", buffer, [&, value = exponential] { return value; });
   return {output, buffer};
 }
 

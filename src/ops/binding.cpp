@@ -34,12 +34,17 @@ void resize_out(const Tensor& out, const Dims& wanted) {
 
 }  // namespace
 
-void check_no_internal_overlap(const TensorImpl& impl) {
+bool overlaps_itself(const TensorImpl& impl) {
   for (int d = 0; d < impl.dim; ++d)
-    HEARTH_CHECK(impl.sizes_data()[d] <= 1 || impl.strides_data()[d] != 0,
-                 "unsupported operation: more than one element of the written-to tensor refers to "
-                 "a single memory "
-                 "location. Please clone() the tensor before performing the operation.");
+    if (impl.sizes_data()[d] > 1 && impl.strides_data()[d] == 0) return true;
+  return false;
+}
+
+void check_no_internal_overlap(const TensorImpl& impl) {
+  HEARTH_CHECK(!overlaps_itself(impl),
+               "unsupported operation: more than one element of the written-to tensor refers to a "
+               "single memory location. Please clone() the tensor before performing the "
+               "operation.");
 }
 
 namespace {
@@ -64,7 +69,8 @@ void for_each_offset(const TensorImpl& t, int dim, int64_t offset, const Visit& 
     for_each_offset(t, dim + 1, offset + i * t.strides_data()[dim], visit);
 }
 
-/// Whether two tensors have memory in common. Interleaved views are compared element by element.
+}  // namespace
+
 bool share_memory(const TensorImpl& a, const TensorImpl& b) {
   if (!ranges_overlap(a, b)) return false;
   if ((a.has(kDense) && b.has(kDense)) || same_geometry(a, b)) return true;
@@ -85,15 +91,17 @@ bool share_memory(const TensorImpl& a, const TensorImpl& b) {
   return result;
 }
 
+namespace {
+
 constexpr char kOverlap[] =
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation.";
 
-}  // namespace
-
-bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
-  return ranges_overlap(a, b) && !same_geometry(a, b);
+bool have_same_memory_layout(const TensorImpl& a, const TensorImpl& b) {
+  return begin_of(a) == begin_of(b) && end_of(a) == end_of(b) && a.strides().equals(b.strides());
 }
+
+}  // namespace
 
 void check_not_overlapping(const TensorImpl& written, const TensorImpl& other) {
   const bool is_certain = &written == &other || (written.has(kDense) && other.has(kDense));
@@ -138,6 +146,7 @@ BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(c
   write_modes_.resize(count);
   for (size_t i = 0; i < count; ++i)
     if (call.outputs[i].defined()) check(call.outputs[i], inferred.out(int(i)));
+  if (call.op.functor >= 0) check_dtype(*call.op.info, inferred.compute_dtype);
   if (count > 1) check_outputs_disjoint(call.outputs);
   for (size_t i = 0; i < count; ++i)
     if (call.outputs[i].defined()) choose_write_mode(i, inferred.out(int(i)));
@@ -145,13 +154,13 @@ BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(c
 }
 
 void BoundOutputs::check(const Tensor& target, const InferContext::Output& wanted) const {
-  check_castable(wanted.dtype, target.scalar_type());
   if (!call_.op.info->fills) check_no_internal_overlap(impl_of(target));
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
+  check_castable(wanted.dtype, target.scalar_type());
 }
 
-/// Chooses how the result gets into target i; throws if an input of a pointwise op certainly
-/// overlaps it in part. Runs before any target is changed.
+/// Chooses how the result gets into target i; throws if PyTorch refuses an input that overlaps it.
+/// Runs before any target is changed.
 void BoundOutputs::choose_write_mode(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const bool needs_resize = wanted.late || !target.sizes().equals(wanted.sizes);
@@ -174,6 +183,20 @@ void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
     tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, device);
 }
 
+/// Throws if input k certainly overlaps the target, for the kinds of ops of which PyTorch refuses
+/// such calls; others write to a temporary. Pointwise ops, copies and random ops read each element
+/// before they write it, so that the input may be the target itself; others write at indices.
+void BoundOutputs::check_input(int k, const TensorImpl& target) const {
+  const OpInfo& info = *call_.op.info;
+  const TensorImpl& in = impl_of(call_.inputs[k]);
+  const bool is_pointwise = call_.op.functor >= 0;
+  const bool writes_at_indices =
+      info.runs_inplace && !info.mixes_devices && info.effect != Effect::kRandom;
+  if (!is_pointwise && (!info.runs_inplace || info.fills || k == 0)) return;
+  if (is_pointwise && has_wrapped_number(call_)) return;  // as in PyTorch
+  if (writes_at_indices || !have_same_memory_layout(target, in)) check_not_overlapping(target, in);
+}
+
 bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[i]);
@@ -182,16 +205,10 @@ bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted)
   for (int k = 0; k < call_.inputs.count; ++k) {
     if (!call_.inputs[k].defined()) continue;
     const TensorImpl& in = impl_of(call_.inputs[k]);
-    const bool is_same_view =
-        in.storage && in.storage == target.storage && same_geometry(in, target);
-    if (partially_overlap(in, target)) {
-      // As in PyTorch, ops with a number write to a temporary.
-      const bool is_overlap_certain =
-          in.has(kDense) && target.has(kDense) && !has_wrapped_number(call_);
-      HEARTH_CHECK(!is_pointwise || !is_overlap_certain, kOverlap);
-      return false;
-    }
-    if (is_same_view && !is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
+    if (!ranges_overlap(in, target)) continue;
+    check_input(k, target);
+    if (!same_geometry(in, target)) return false;
+    if (!is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
   }
   return true;
 }

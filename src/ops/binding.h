@@ -22,6 +22,7 @@ class BoundOutputs {
   void check(const Tensor& target, const InferContext::Output& wanted) const;
   void choose_write_mode(size_t i, const InferContext::Output& wanted);
   void bind(size_t i, const InferContext::Output& wanted);
+  void check_input(int k, const TensorImpl& target) const;
   bool writes_directly(size_t i, const InferContext::Output& wanted) const;
   OpCall& call_;
   Outputs tensors_;
@@ -31,12 +32,14 @@ class BoundOutputs {
 /// Prepares an out= tensor for a result: checks it, and resizes it if needed (with a warning if it
 /// had elements).
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
-/// Throws if `tensor` is expanded, so that its elements share memory.
+/// Whether `tensor` is expanded, so that its elements share memory.
+bool overlaps_itself(const TensorImpl& tensor);
+/// Throws if `tensor` is expanded.
 void check_no_internal_overlap(const TensorImpl& tensor);
-/// Whether the memory ranges of two tensors overlap and the tensors are not the same view.
-bool partially_overlap(const TensorImpl& a, const TensorImpl& b);
 /// Throws if `written` and `other` certainly share memory: they are one tensor, or dense and their
 /// memory ranges overlap. Views with gaps may be interleaved; PyTorch accepts them too.
 void check_not_overlapping(const TensorImpl& written, const TensorImpl& other);
+/// Whether two tensors have memory in common. Interleaved views are compared element by element.
+bool share_memory(const TensorImpl& a, const TensorImpl& b);
 
 }  // namespace hearth

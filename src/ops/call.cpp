@@ -177,8 +177,7 @@ void compute(OpCall& call) {
   InferContext inferred(call.inputs);
   const bool is_pointwise = call.op.functor >= 0;
   if (is_pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
-  if (is_pointwise || inferred.has(0))
-    check_dtype(info, is_pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
+  if (!is_pointwise && inferred.has(0)) check_dtype(info, inferred.in(0).dtype);
   call.op.infer(call.op, call.args, inferred);
   call.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
   if (call.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
@@ -187,6 +186,7 @@ void compute(OpCall& call) {
                   "(): the result's shape depends on data, which meta tensors do not have");
   if (info.effect == Effect::kView) return make_views(call, inferred);
   if (call.binding == Binding::kNew) {
+    if (is_pointwise) check_dtype(info, inferred.compute_dtype);
     allocate_outputs(call, inferred, device);
     run_on(call, call.outputs, device, inferred.compute_dtype);
   } else {

@@ -6,6 +6,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
+#include "ops/binding.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/memory_order.h"
@@ -142,14 +143,30 @@ struct IndexPut {
   }
 };
 
+/// index_put of one number: elements of self may share memory.
+struct IndexPutNumber : IndexPut {
+  static constexpr OpInfo info = [] {
+    OpInfo filling = IndexPut::info;
+    filling.fills = true;
+    return filling;
+  }();
+};
+
 Tensor Selection::of(const Tensor& self) const {
   return invoke<Index>({dims}, self, indices).call();
 }
 
 void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
+  check_not_overlapping(impl_of(self), impl_of(values));
   const Dims sizes = indexed_dims(self.sizes(), dims, shape());
   const Tensor expanded = values.sizes().equals(sizes) ? values : values.expand(sizes);
-  invoke<IndexPut>({dims, accumulate}, self, expanded, indices).inplace(self);
+  if (accumulate || values.numel() != 1 || !overlaps_itself(impl_of(self)))
+    return void(invoke<IndexPut>({dims, accumulate}, self, expanded, indices).inplace(self));
+  warn(
+      "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before "
+      "performing this operation. This also applies to advanced indexing e.g. tensor[indices] = "
+      "tensor");
+  invoke<IndexPutNumber>({dims, accumulate}, self, expanded, indices).inplace(self);
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
@@ -241,6 +258,8 @@ void put_where(const Tensor& self, const Tensor& mask, size_t first_dim, const T
   Tensor expanded_mask = mask.to(self.device(), kBool);
   while (expanded_mask.dim() + int64_t(first_dim) < self.dim())
     expanded_mask = expanded_mask.unsqueeze(-1);
+  if (overlaps_itself(impl_of(self)))
+    return void(self.masked_fill_(expanded_mask, number.reshape({}).to(self.device())));
   self.copy_(where(expanded_mask, number.reshape({}).to(self.device(), self.scalar_type()), self));
 }
 

@@ -31,7 +31,8 @@ Tensor masked_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
-  return value.to(self.scalar_type());
+  // Self is written to: a value that is one of its elements is read before.
+  return value.is_alias_of(self) ? value.clone() : value.to(self.scalar_type());
 }
 
 constexpr OpInfo kByTensor = with_node(fn::MaskedFill::info, "MaskedFillBackward1");
@@ -77,6 +78,12 @@ Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
   return index_by(self.expand(sizes).reshape({-1}), {mask.expand(sizes).reshape({-1})});
 }
 
+/// The first `count` elements of source, copied if self, which is written to, shares their memory.
+Tensor first_of(const Tensor& source, const Tensor& self, int64_t count) {
+  const Tensor first = source.reshape({-1}).narrow(0, 0, count);
+  return first.is_alias_of(self) ? first.clone() : first;
+}
+
 /// Writes the first elements of source where mask is true.
 Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
   HEARTH_CHECK(mask.scalar_type() == kBool,
@@ -94,7 +101,7 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
     if (self.dim() == 0)
       self.copy_(source.reshape({-1}).select(0, 0));
     else
-      index_put_by(self, {expanded_mask}, source.reshape({-1}).narrow(0, 0, num_true), false);
+      index_put_by(self, {expanded_mask}, first_of(source, self, num_true), false);
   }
   return self;
 }

@@ -1,5 +1,6 @@
 // The largest and smallest elements and their indices.
 #include "functors/bounds.h"
+#include "ops/binding.h"
 #include "ops/composed_out.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
@@ -196,6 +197,9 @@ HEARTH_DEFINE_METHOD(TensorPair, aminmax, (std::optional<int64_t> dim, bool keep
                      aminmax_of(self, dim, keepdim))
 TensorRefPair aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim,
                           bool keepdim) {
+  if (min.defined() && max.defined())
+    HEARTH_CHECK(!share_memory(impl_of(min), impl_of(max)),
+                 "aminmax(): the `min` and `max` out= tensors must not overlap.");
   const auto [smallest, largest] = self.aminmax(dim, keepdim);
   write_out("aminmax", min, [&, value = smallest] { return value; });
   write_out("aminmax", max, [&, value = largest] { return value; });

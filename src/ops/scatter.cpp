@@ -1,6 +1,7 @@
 #include "ops/scatter.h"
 
 #include "hearth/autograd.h"
+#include "ops/binding.h"
 #include "ops/define.h"
 #include "seam/index.h"
 
@@ -180,6 +181,7 @@ struct IndexFill {
                                .arguments = "self,index,value",
                                .saves = in_slot(1),
                                .runs_inplace = true,
+                               .fills = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     HEARTH_CHECK_AS(IndexError, context.in(1).dtype == kLong,
@@ -231,6 +233,14 @@ Tensor index_fill_value(const Tensor& self, const Tensor& value) {
   return value.to(self.device(), self.scalar_type());
 }
 
+void warn_of_expanded(const Tensor& self) {
+  if (overlaps_itself(impl_of(self)))
+    warn(
+        "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before "
+        "performing this operation. This also applies to advanced indexing e.g. tensor[mask] = "
+        "scalar");
+}
+
 auto scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                      std::string_view reduce) {
   HEARTH_CHECK(reduce == "add" || reduce == "multiply",
@@ -264,11 +274,19 @@ HEARTH_DEFINE_ALL_FORMS(index_copy, (int64_t dim, const Tensor& index, const Ten
                         index_copy_of(self, wrap_dim(dim, self.dim()), index,
                                       index_copy_source(self, wrap_dim(dim, self.dim()), index,
                                                         source)))
-HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
-                        invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
+HEARTH_DEFINE_OUT(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
+                  invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
+                                    index_fill_value(self, value)))
+HEARTH_DEFINE_INPLACE(index_fill_, (int64_t dim, const Tensor& index, const Scalar& value),
+                      (warn_of_expanded(self),
+                       invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
+                                         index_fill_value(self, value))))
+HEARTH_DEFINE_OUT(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
+                  invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
                                           index_fill_value(self, value)))
-HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
-                        invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
-                                                index_fill_value(self, value)))
+HEARTH_DEFINE_INPLACE(index_fill_, (int64_t dim, const Tensor& index, const Tensor& value),
+                      (warn_of_expanded(self),
+                       invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
+                                               index_fill_value(self, value))))
 
 }  // namespace hearth

@@ -1,4 +1,5 @@
 // take and put, whose indices count elements in row-major order, and take_along_dim.
+#include "ops/binding.h"
 #include "ops/composed_out.h"
 #include "ops/gather.h"
 #include "ops/index.h"
@@ -69,13 +70,20 @@ Tensor with_put(const Tensor& self, const Tensor& index, const Tensor& source, b
   return at_positions(index, self.numel(), put).view(self.sizes());
 }
 
+Tensor& put_into(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  const Tensor result = with_put(self, index, source, accumulate);
+  for (const Tensor* input : {&index, &source})
+    check_not_overlapping(impl_of(self), impl_of(*input));
+  return self.copy_(result);
+}
+
 }  // namespace
 
 HEARTH_DEFINE_METHOD(Tensor, put, (const Tensor& index, const Tensor& source, bool accumulate),
                      with_put(self, index, source, accumulate))
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, put_,
                           (const Tensor& index, const Tensor& source, bool accumulate),
-                          self.copy_(with_put(self, index, source, accumulate)))
+                          put_into(const_cast<Tensor&>(self), index, source, accumulate))
 HEARTH_DEFINE_COMPOSED_OUT(take, (const Tensor& index), take_of(self, index))
 HEARTH_DEFINE_COMPOSED_OUT(take_along_dim, (const Tensor& indices, std::optional<int64_t> dim),
                            take_along(self, indices, dim))

@@ -150,6 +150,9 @@ TEST(LogSigmoidForward, ReturnsTheBufferOfPyTorch) {
   Tensor out = empty({0}, kDouble), other = empty({0}, kDouble);
   log_sigmoid_forward_out(out, other, x.detach());
   EXPECT_TRUE(out.equal(output.detach()) && other.equal(buffer));
+  out.copy_(x.detach());
+  log_sigmoid_forward_out(out, other, out);
+  EXPECT_TRUE(out.equal(output.detach()) && other.equal(buffer));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "hearth/cuda.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -185,6 +187,19 @@ TEST(Copy, ConversionsBetweenAllDtypesKeepOnes) {
 TEST(Copy, ConversionToIntegersTruncates) {
   EXPECT_EQ(full({1}, -1.75).to(kInt).item<int64_t>(), -1);
   EXPECT_EQ(full({1}, 0.5).to(kBool).item<bool>(), true);
+}
+
+/// As in LibTorch.
+TEST(Copy, RefusesAPartOfItself) {
+  const Tensor x = arange(4, kFloat).view({2, 2}), lines = arange(3, kFloat);
+  EXPECT_ERROR(x.copy_(x.t()), "refer to a single memory location");
+  EXPECT_ERROR(lines.narrow(0, 0, 2).copy_(lines.narrow(0, 1, 2)), "refer to a single memory");
+  EXPECT_ERROR(x.copy_(x[1][1]), "refer to a single memory location");
+  x.copy_(x.view({2, 2}));
+  x.select(1, 0).copy_(x.select(1, 1));  // interleaved
+  EXPECT_TRUE(x.equal(tensor({{1.f, 1.f}, {3.f, 3.f}})));
+  x.view(kInt).copy_(x);
+  EXPECT_TRUE(x.view(kInt).equal(tensor({{1, 1}, {3, 3}}, kInt)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/ops/pointwise_rows.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -93,6 +94,17 @@ TEST(Logic, InPlaceKeepsTheDtype) {
   const Tensor x = tensor({1.5f, 0.f});
   EXPECT_TRUE(x.clone().logical_not_().equal(tensor({0.f, 1.f})));
   EXPECT_TRUE(x.clone().logical_and_(x).equal(tensor({1.f, 0.f})));
+}
+
+/// As in PyTorch, what can be written to the target is checked before what the op can compute.
+TEST(Logic, ChecksTheTargetBeforeTheDtypeOfTheOp) {
+  const Tensor ints = ones({2}, kInt), floats = ones({2});
+  const char* const not_cast = "result type Float can't be cast to the desired output type Int";
+  EXPECT_ERROR(ints.bitwise_and_(floats), not_cast);
+  EXPECT_ERROR(floats.bitwise_and_(ints), "not implemented for 'Float'");
+  EXPECT_ERROR(ints.expand({3, 2}).acos_(), "more than one element of the written-to tensor");
+  EXPECT_ERROR(ints.acos_(), not_cast);
+  EXPECT_ERROR(floats.bitwise_and(ints), "not implemented for 'Float'");
 }
 
 }  // namespace

@@ -274,5 +274,14 @@ TEST(Embedding, AddsManyHalfGradientsExactly) {
   }
 }
 
+TEST(Masked, ReadsNumbersAndSourcesOfSelfBeforeWriting) {
+  const Tensor x = tensor({1.f, 2.f, 3.f, 4.f}), mask = tensor({true, false, true, false});
+  x.masked_fill_(mask, x[1]);
+  EXPECT_TRUE(x.equal(tensor({2.f, 2.f, 2.f, 4.f})));
+  x.copy_(arange(4, kFloat));
+  x.masked_scatter_(x.gt(0), x.narrow(0, 0, 3));
+  EXPECT_TRUE(x.equal(tensor({0.f, 0.f, 1.f, 2.f})));
+}
+
 }  // namespace
 }  // namespace hearth::testing

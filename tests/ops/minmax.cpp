@@ -166,5 +166,13 @@ TEST(Extremes, OutputsMayAlternateInMemoryButNotOverlap) {
   EXPECT_ERROR(max_out(inside, places, x.to(kFloat), 1), "single memory location");
 }
 
+TEST(Extremes, AminmaxRefusesResultsInOneMemory) {
+  const Tensor x = arange(4, kFloat).view({2, 2}), memory = zeros({3});
+  Tensor min = memory.narrow(0, 0, 2), max = memory.narrow(0, 1, 2);
+  const char* const text = "aminmax(): the `min` and `max` out= tensors must not overlap.";
+  EXPECT_ERROR(aminmax_out(min, max, x, 1), text);
+  EXPECT_ERROR(aminmax_out(min, min, x, 1), text);
+}
+
 }  // namespace
 }  // namespace hearth::testing

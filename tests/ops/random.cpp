@@ -303,6 +303,13 @@ TEST(Random, DrawsPyTorchsNumbers) {
   EXPECT_TRUE(weights.multinomial(1).equal(tensor({1})));
 }
 
+TEST(Random, BernoulliTakesItsProbabilitiesFromSelf) {
+  const Tensor x = tensor({0.f, 1.f, 0.f, 1.f}), expected = x.clone();
+  x.bernoulli_(x);
+  EXPECT_TRUE(x.equal(expected));
+  EXPECT_ERROR(x.narrow(0, 0, 2).bernoulli_(x.narrow(0, 1, 2)), "refer to a single memory");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, RandomTest, ::testing::ValuesIn(devices()), [](const auto& test) {
   return std::string(test.param.is_cpu() ? "cpu" : "cuda");
 });

@@ -10,6 +10,7 @@
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
+#include "tests/support/warnings.h"
 
 namespace hearth::testing {
 namespace {
@@ -331,6 +332,45 @@ TEST(Scatter, FactorsAndNegativeIndices) {
   const Tensor value = full({}, 2.0).requires_grad_();
   zeros({3}).index_fill(0, arange(2), value).sum().backward();
   EXPECT_EQ(value.grad().item<float>(), 2);
+}
+
+/// Calls of which LibTorch refuses all but the last, whose values are PyTorch's.
+TEST(Scatter, RefusesSourcesAndIndicesInTheMemoryOfSelf) {
+  const char* const text =
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+      "a single memory location. Please clone() the tensor before performing the operation.";
+  const Tensor x = arange(6, kFloat).view({2, 3}), index = tensor({1, 0}),
+               places = ones({2, 3}, kLong);
+  Tensor same = x.view({2, 3}), ints = zeros({2, 3}, kLong), first = x.narrow(0, 0, 1);
+  EXPECT_ERROR(x.index_add_(0, index, x), text);
+  EXPECT_ERROR(x.index_copy_(0, index, same), text);
+  EXPECT_ERROR(x.index_put_({index}, x), text);
+  EXPECT_ERROR(x.index_put_({index}, x[0]), text);
+  EXPECT_ERROR(x.index_put_({index}, x, true), text);
+  EXPECT_ERROR(x.put_(places, x.view({-1})), text);
+  EXPECT_ERROR(x.scatter_(0, places, x), text);
+  EXPECT_ERROR(x.scatter_(0, places, same, "add"), text);
+  EXPECT_ERROR(x.scatter_add_(0, places, x), text);
+  EXPECT_ERROR(ints.scatter_(0, ints, 5), text);
+  EXPECT_ERROR(scatter_out(same, ones({2, 3}), 0, places, x), text);
+  EXPECT_TRUE(x.equal(arange(6, kFloat).view({2, 3})));
+  first.index_copy_(0, tensor({0}), x.narrow(0, 1, 1));
+  EXPECT_TRUE(x.equal(tensor({{3.f, 4.f, 5.f}, {3.f, 4.f, 5.f}})));
+}
+
+TEST(Scatter, FillsExpandedTensors) {
+  const Warnings warnings;
+  const Tensor x = zeros({3}), row = x.expand({2, 3}), one = ones({1}, kLong);
+  row.index_fill_(1, one, 5);
+  EXPECT_TRUE(x.equal(tensor({0.f, 5.f, 0.f})));
+  row.index_fill_(0, one, full({}, 6.0));
+  EXPECT_TRUE(x.equal(full({3}, 6.0)));
+  row.index_put_({one, one}, full({}, 7.0));
+  EXPECT_TRUE(x.equal(tensor({6.f, 7.f, 6.f})));
+  row.index_put_({tensor({{true, false, false}, {false, false, true}})}, 8);
+  EXPECT_TRUE(x.equal(tensor({8.f, 7.f, 8.f})));
+  for (const char* const op : {"index_fill_", "index_put_", "masked_fill_"})
+    EXPECT_TRUE(warnings.contains(std::string("Use of ") + op + " on expanded tensors is dep"));
 }
 
 }  // namespace
