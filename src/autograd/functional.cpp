@@ -317,15 +317,18 @@ variable_list product_by_one_pass(const variable_list& first, const variable_lis
 }  // namespace
 
 std::vector<variable_list> hessian(const ListFunction& func, const variable_list& inputs,
-                                   bool create_graph, bool strict) {
+                                   bool create_graph, bool strict,
+                                   Strategy outer_jacobian_strategy) {
   const ListFunction gradient = [&](const variable_list& in) {
+    const AutoGradMode on(true);
+    for (const Tensor& input : in) input.requires_grad_();
     variable_list result = number_and_gradients("hessian", func, in, strict).second;
     for (size_t i = 0; i < result.size(); ++i)
       if (!result[i].defined()) result[i] = zeros_like(in[i].detach());
     check_second_order(result, strict);
     return result;
   };
-  return jacobian(gradient, inputs, create_graph, strict);
+  return jacobian(gradient, inputs, create_graph, strict, outer_jacobian_strategy);
 }
 
 std::pair<Tensor, variable_list> vhp(const ListFunction& func, const variable_list& inputs,
@@ -350,8 +353,9 @@ Tensor jacobian(const Function& func, const Tensor& input, bool create_graph, bo
                 Strategy strategy) {
   return jacobian(as_list(func), {input}, create_graph, strict, strategy)[0][0];
 }
-Tensor hessian(const Function& func, const Tensor& input, bool create_graph, bool strict) {
-  return hessian(as_list(func), {input}, create_graph, strict)[0][0];
+Tensor hessian(const Function& func, const Tensor& input, bool create_graph, bool strict,
+               Strategy outer_jacobian_strategy) {
+  return hessian(as_list(func), {input}, create_graph, strict, outer_jacobian_strategy)[0][0];
 }
 Derivative vhp(const Function& func, const Tensor& input, const Tensor& v, bool create_graph,
                bool strict) {

@@ -46,15 +46,25 @@ TEST(Functional, JacobianByRowsAndColumns) {
 
 TEST(Functional, Hessian) {
   const Tensor x = vec({1, 2, 3});
-  expect_values(functional::hessian(cube_sum, x), {6, 0, 0, 0, 12, 0, 0, 0, 18});
+  // The last input has no influence.
   const functional::ListFunction func = [](const variable_list& in) {
     return variable_list{(in[0].pow(2) * in[1]).sum()};
   };
-  const auto blocks = functional::hessian(func, {x, vec({4})});
-  expect_values(blocks[0][0], {8, 0, 0, 0, 8, 0, 0, 0, 8});
-  expect_values(blocks[0][1], {2, 4, 6});
-  expect_values(blocks[1][0], {2, 4, 6});
-  expect_values(blocks[1][1], {0});
+  for (const Strategy strategy : {Strategy::ReverseMode, Strategy::ForwardMode}) {
+    const Tensor block = functional::hessian(cube_sum, x, false, false, strategy);
+    expect_values(block, {6, 0, 0, 0, 12, 0, 0, 0, 18});
+    EXPECT_FALSE(block.requires_grad() || x.requires_grad());
+    const auto blocks = functional::hessian(func, {x, vec({4}), vec({5})}, false, false, strategy);
+    expect_values(blocks[0][0], {8, 0, 0, 0, 8, 0, 0, 0, 8});
+    expect_values(blocks[0][1], {2, 4, 6});
+    EXPECT_EQ(blocks[0][1].sizes().vec(), (std::vector<int64_t>{3, 1}));
+    expect_values(blocks[1][0], {2, 4, 6});
+    expect_values(blocks[1][1], {0});
+    expect_values(blocks[0][2], {0, 0, 0});
+    expect_values(blocks[2][0], {0, 0, 0});
+  }
+  EXPECT_ERROR(functional::hessian(cube_sum, x, true, false, Strategy::ForwardMode),
+               "`create_graph=True` and `strategy=\"forward-mode\"` are not supported together");
 }
 
 TEST(Functional, ProductsWithTheHessian) {

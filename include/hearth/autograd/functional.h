@@ -37,7 +37,7 @@ HEARTH_API ListDerivative jvp(const ListFunction& func, const variable_list& inp
 HEARTH_API Derivative jvp(const Function& func, const Tensor& input, const Tensor& v = {},
                           bool create_graph = false, bool strict = false);
 
-/// The direction in which jacobian() differentiates.
+/// The direction in which jacobian(), and hessian() the second time, differentiates.
 enum class Strategy {
   ReverseMode,  ///< a backward pass for each element of the outputs
   ForwardMode,  ///< a call of the function for each element of the inputs (forward_ad.h)
@@ -54,10 +54,12 @@ HEARTH_API Tensor jacobian(const Function& func, const Tensor& input, bool creat
 
 /// The Hessian of a function whose output is one number: for inputs i and j, a tensor with the
 /// sizes of input i followed by those of input j.
-HEARTH_API std::vector<variable_list> hessian(const ListFunction& func, const variable_list& inputs,
-                                              bool create_graph = false, bool strict = false);
+HEARTH_API std::vector<variable_list> hessian(
+    const ListFunction& func, const variable_list& inputs, bool create_graph = false,
+    bool strict = false, Strategy outer_jacobian_strategy = Strategy::ReverseMode);
 HEARTH_API Tensor hessian(const Function& func, const Tensor& input, bool create_graph = false,
-                          bool strict = false);
+                          bool strict = false,
+                          Strategy outer_jacobian_strategy = Strategy::ReverseMode);
 
 /// func(inputs), which is one number, and the product of v and its Hessian. v has the inputs'
 /// sizes; it may be left out if the input is one number.
