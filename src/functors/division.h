@@ -53,14 +53,14 @@ struct RemainderGradient {
 
 /// The remainder of a / b with the sign of a.
 struct Fmod : RemainderGradient {
-  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal, .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return fmod(a, b);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return -g * trunc(a / b);
+    return -g * constant(trunc(a / b));  // a derivative of 0 / 0 would be NaN
   }
 };
 
@@ -82,7 +82,8 @@ HEARTH_FN V floored_quotient(V a, V b) {
 
 /// The remainder of a / b with the sign of b.
 struct Remainder : RemainderGradient {
-  static constexpr OpInfo info{.name = "remainder", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "remainder", .dtypes = dtypes::kReal, .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     const V rest = fmod(a, b);
@@ -90,7 +91,7 @@ struct Remainder : RemainderGradient {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return -g * floored_quotient(a, b);
+    return -g * constant(floored_quotient(a, b));
   }
 };
 

@@ -45,7 +45,7 @@ struct CdistBackward {
   }
   /// The same gradient by differentiable ops. It is 0 where a difference or a distance is 0.
   static Tensor formula(double p, const Tensor& grad, const Tensor& a, const Tensor& b) {
-    if (p == 0) return zeros_like(a);
+    if (p == 0 || a.numel() == 0) return zeros_like(a);
     const Tensor differences = a.unsqueeze(-2).sub(b.unsqueeze(-3)), g = grad.unsqueeze(-1);
     if (p == 2) {  // has a second derivative where a difference is 0
       const Tensor dist = differences.norm(Scalar(2), IntArrayRef(-1), true), is_zero = dist.eq(0);

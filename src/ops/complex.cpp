@@ -116,8 +116,9 @@ struct AngleComplex {
   }
   static void grad(const Args&, GradContext& context) {
     const Tensor z = context.in(0), turned = z.mul(complex<double>(0, 1));
-    const Tensor grad = context.grad().mul(turned).div(z.abs().square());
-    context.set(0, hearth::where(z.eq(0), Scalar(0), grad));
+    // At 0, turned is 0, and the divisor must not be, or the derivatives of this formula are NaN.
+    const Tensor square = z.abs().square().masked_fill(z.eq(0), 1);
+    context.set(0, context.grad().mul(turned).div(square));
   }
 };
 

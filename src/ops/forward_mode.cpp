@@ -4,6 +4,7 @@
 
 #include "autograd/op_node.h"
 #include "autograd/tangents.h"
+#include "functors/activation.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd/forward_ad.h"
 #include "hearth/operators.h"
@@ -137,12 +138,14 @@ void ForwardMode::compute(const OpCall& call) const {
   const std::vector<Tensor> tangents = tangents_->of_outputs(call);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const bool is_shared = is_view || !tangents[i].defined();
-    const Tensor tangent = is_shared ? tangents[i] : tangents_->apart_from_inputs(tangents[i]);
-    if (call.binding == Binding::kInplace)
+    Tensor tangent = is_shared ? tangents[i] : tangents_->apart_from_inputs(tangents[i]);
+    if (call.binding == Binding::kInplace) {
       autograd::update_tangent(call.outputs[i], tangent);
-    else if (!tangent.defined() || !is_differentiable_output(call, i))
       continue;
-    else if (is_view)
+    }
+    if (!is_differentiable_output(call, i)) continue;
+    if (!tangent.defined()) tangent = zeros_like(call.outputs[i].detach());
+    if (is_view)
       autograd::set_view_tangent(call.outputs[i], tangent);
     else
       autograd::set_tangent(call.outputs[i], tangent);
@@ -158,7 +161,8 @@ std::vector<Tensor> ForwardMode::Tangents::of_outputs(const OpCall& call) const 
     differentiable |= is_differentiable_output(call, i);
   if (!differentiable) return none;
   HEARTH_CHECK_AS(NotImplementedError, call.op.grad, refusal_of(call));
-  if (call.op.functor >= 0 && !any_complex(call)) return {of_elements(call)};
+  const bool has_own_grad = complex_grad_of(call.op) == ComplexGrad::kOwn && any_complex(call);
+  if (call.op.functor >= 0 && !has_own_grad) return {of_elements(call)};
   return by_adjoint(call);
 }
 
@@ -180,22 +184,27 @@ std::vector<Tensor> ForwardMode::Tangents::of_linear(const OpCall& call) const {
 }
 
 /// The Jacobian of a pointwise op is diagonal, so its product with a tangent is that of its
-/// transpose: the formula of the gradient.
+/// transpose: the formula of the gradient, which multiplies by the conjugated derivative.
 Tensor ForwardMode::Tangents::of_elements(const OpCall& call) const {
   const Tensor& out = call.outputs[0];
+  const bool conjugates = any_complex(call);
   const bool recorded = is_recorded(call, in);
   const AutoGradMode mode(recorded);
   Tensor total;
   for (int i = 0; i < call.inputs.count; ++i) {
     if (!in[size_t(i)].defined()) continue;
-    CallGrad context(call, before, !recorded, false);
+    CallGrad context(call, before, !recorded, conjugates);
     context.wanted[size_t(i)] = true;
     const Tensor tangent = in[size_t(i)].to(out.device(), out.scalar_type());
-    context.grads = {tangent.expand(out.sizes())};
+    context.grads = {(conjugates ? conj(tangent) : tangent).expand(out.sizes())};
     call.op.grad(call.op, call.args, context);
-    const Tensor& term = context.results[size_t(i)];
+    Tensor term = context.results[size_t(i)];
+    if (conjugates && term.defined()) term = conj(term);
     if (term.defined()) total = total.defined() ? total.add(term) : term;
   }
+  // At 0, the tangent of prelu is that of x > 0, like its second derivatives.
+  if (call.op.functor == fn::number_of<fn::Prelu> && in[0].defined())
+    total = where(call.inputs[0].detach().eq(0), in[0], total);
   return total.defined() ? total.expand(out.sizes()) : total;
 }
 

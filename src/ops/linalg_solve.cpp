@@ -88,22 +88,25 @@ struct SolveEx {
   }
 };
 
-/// Adds the gradient to `log`, the logarithm of |det A|, which was computed without history.
+/// Adds the gradients to the sign of det A, whose gradient is 0, and to the logarithm of |det A|,
+/// which were computed without history.
 struct Slogdet {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_linalg_slogdet",
                                .node = "LinalgSlogdet",
-                               .arguments = "A,LU,pivots,log",
-                               .saves = in_slot(0) | in_slot(1) | in_slot(2)};
+                               .arguments = "A,LU,pivots,sign,log",
+                               .saves = in_slot(0) | in_slot(1) | in_slot(2),
+                               .outputs = 2};
   static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(3).sizes(), context.in(3).dtype);
+    for (const int i : {0, 1}) context.set(i, context.in(3).sizes(), context.in(3).dtype);
   }
   static void launch(const Args&, LaunchContext& context) {
-    run_copy(context.ctx, context.out(), context.in(3));
+    for (const int i : {0, 1}) run_copy(context.ctx, context.out(i), context.in(3 + i));
   }
   static void grad(const Args&, GradContext& context) {
+    if (!context.grad(1).defined()) return;
     const Tensor a = context.in(0);
-    const Tensor g = as_factor(context.grad()).mul(identity_like(a, batch_of(a.sizes())));
+    const Tensor g = as_factor(context.grad(1)).mul(identity_like(a, batch_of(a.sizes())));
     context.set(0, modes.differentiates() ? std::get<0>(solve_ex(a.mT(), g))
                                           : solve_by_lu(context.in(1), context.in(2), g, true));
   }
@@ -123,8 +126,12 @@ struct Det {
                                .node = "LinalgDet",
                                .arguments = "A,LU,pivots,det",
                                .saves = in_slot(0) | in_slot(1) | in_slot(2)};
-  static void infer(const Args&, InferContext& context) { Slogdet::infer({}, context); }
-  static void launch(const Args&, LaunchContext& context) { Slogdet::launch({}, context); }
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(3).sizes(), context.in(3).dtype);
+  }
+  static void launch(const Args&, LaunchContext& context) {
+    run_copy(context.ctx, context.out(), context.in(3));
+  }
   /// A diagonal matrix that replaces zeros on U's diagonal by tiny numbers if added: cofactors are
   /// continuous in A, so that a singular matrix has almost the cofactors of the shifted one.
   static Tensor diagonal_shift(const Tensor& lu) {
@@ -170,7 +177,7 @@ TensorPair slogdet_of(const NoArgs&, const Tensor& a) {
   const Tensor diagonal = diagonal_of(lu);
   const Tensor sign = diagonal.sign().prod(-1).mul(permutation_sign(pivots, lu));
   const Tensor log = diagonal.abs().log().sum(IntArrayRef(-1));
-  return {sign, invoke<Slogdet>({}, a, lu, pivots, log).call()};
+  return invoke<Slogdet>({}, a, lu, pivots, sign, log).pair();
 }
 
 constexpr OpInfo kDet{.name = "linalg_det", .arguments = "A"};

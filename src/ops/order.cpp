@@ -6,6 +6,7 @@
 #include "ops/composed_out.h"
 #include "ops/copy.h"
 #include "ops/reduce.h"
+#include "ops/zero_derivative.h"
 
 namespace hearth {
 
@@ -110,13 +111,15 @@ struct MedianOfAll {
   }
 };
 
-/// The median of an empty tensor is NaN, converted to self's dtype.
+/// The median of an empty tensor is NaN, converted to self's dtype; its history is that of a sum.
 template <class DimOp>
 Tensor median_of(const Tensor& self) {
   if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();
   const Tensor nan =
       full({}, std::numeric_limits<double>::quiet_NaN(), self.options().dtype(kDouble));
-  return nan.to(self.scalar_type());
+  const Tensor result = nan.to(self.scalar_type());
+  return detail::with_zero_derivative(
+      result, is_differentiable(self.scalar_type()) ? self.sum() : Tensor());
 }
 
 const Tensor& check_orderable(const char* op, const Tensor& self, bool accepts_bool = true) {

@@ -7,6 +7,7 @@
 #include "ops/composed_out.h"
 #include "ops/dtype_text.h"
 #include "ops/promote.h"
+#include "ops/zero_derivative.h"
 
 namespace hearth {
 
@@ -139,7 +140,8 @@ struct Addr {
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
       return factor.equal(1) ? t : t.mul(factor);
     };
-    if (args.beta.equal(0)) return scaled(product, args.alpha).to(type);
+    if (args.beta.equal(0))
+      return detail::with_zero_derivative(scaled(product, args.alpha).to(type), start);
     return scaled(start, args.beta).add(scaled(product, args.alpha));
   }
 };
@@ -214,7 +216,7 @@ Tensor power_of(const Tensor& self, int64_t n) {
   if (n < 0) return power_of(linalg_inv(self), -n);
   if (n == 0) {
     const Tensor one = eye(self.size(-1), self.options()).expand(self.sizes());
-    return self.requires_grad() ? self.mul(0).nan_to_num(0).add(one) : one.clone();
+    return detail::with_zero_derivative(one.clone(), self);
   }
   Tensor square = self, result;
   for (; n > 0; n /= 2) {

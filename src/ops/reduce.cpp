@@ -199,8 +199,7 @@ struct NanSumOp {
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor spread_grad = spread(context.grad(), context.in_sizes(0), args.dim.bits);
-    context.set(0,
-                spread_grad.mul(context.in(0).isnan().logical_not().to(spread_grad.scalar_type())));
+    context.set(0, spread_grad.masked_fill(context.in(0).isnan(), 0));
   }
 };
 

@@ -174,12 +174,15 @@ struct VectorNorm {
     if (args.ord == 1) return context.set(0, sign.mul(grad));
     if (std::isinf(args.ord)) {
       const Tensor ties = in.abs().eq(norm).to(in.scalar_type());
-      return context.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept_sizes))));
+      const Tensor count = ties.sum_to_size(kept_sizes).clamp_min(1);  // 0 if the norm is NaN
+      return context.set(0, sign.mul(ties).mul(grad.div(count)));
     }
     const Tensor safe_norm = where(norm.eq(0), 1, norm);
     if (args.ord == 2) return context.set(0, in.mul(grad.div(safe_norm)));
     const Tensor power = where(in.eq(0), 1, in.abs()).pow(args.ord - 1);
-    context.set(0, sign.mul(power).mul(grad.mul(safe_norm.pow(1 - args.ord))));
+    // Where the norm of a negative order is 0, the other elements have no influence.
+    const Tensor slope = grad.mul(safe_norm.pow(1 - args.ord)).masked_fill(norm.eq(0), 0);
+    context.set(0, sign.mul(power).mul(slope));
   }
 };
 

@@ -195,6 +195,10 @@ TEST(Cdist, SpecialValues) {
   EXPECT_EQ(distance_of(nan, origin, kInf), 1);
   EXPECT_EQ(distance_of(infinite, infinite, kInf), 0);
   EXPECT_EQ(cdist(zeros({2, 0}), zeros({3, 0})).sum().item<float>(), 0);
+  const Tensor no_columns = zeros({2, 0}).requires_grad_(),
+               distance = cdist(no_columns, zeros({3, 0}), kInf);
+  const Tensor slope = autograd::grad({distance.sum()}, {no_columns}, {}, true, true)[0];
+  EXPECT_TRUE(slope.sizes() == no_columns.sizes());
   const Tensor equal = ones({30, 3}, kDouble).requires_grad_();
   cdist(equal, ones({30, 3}, kDouble)).sum().backward();
   EXPECT_EQ(equal.grad().abs().sum().item<double>(), 0);

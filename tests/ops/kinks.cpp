@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hearth/autograd.h"
+#include "hearth/autograd/forward_ad.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
 #include "hearth/tensor_literal.h"
@@ -72,6 +73,33 @@ const std::vector<Kink>& kinks() {
        -0.5},
       {"norm", [](T x) { return norm(x, 2); }, 0, 0},
       {"norm", [](T x) { return norm(x, 1); }, 0, 0},
+      {"norm",
+       [](T x) {
+         return norm(cat({x, zero_like(x)}), -1);
+       },
+       2, 0},
+      {"norm",
+       [](T x) {
+         return norm(cat({x, zero_like(x)}), -2.5);
+       },
+       2, 0},
+      {"norm",
+       [](T x) {
+         return norm(cat({x, zero_like(x) / 0}), kInf);
+       },
+       2, 0},
+      {"norm",
+       [](T x) {
+         return norm(cat({x, zero_like(x) / 0}), -kInf);
+       },
+       2, 0},
+      {"addr", [](T x) { return addr(x, x.detach(), x.detach(), 0); }, 2, 0},
+      {"median of nothing", [](T x) { return x.slice(0, 0, 0).median(); }, 2, 0},
+      {"sign of slogdet",
+       [](T x) {
+         return std::get<0>(slogdet(x.view({1, 1})));
+       },
+       2, 0},
       {"pow", [](T x) { return pow(x, 0); }, 0, 0},
       {"pow", [](T x) { return pow(x, zero_like(x)); }, 0, 0},
       {"pow", [](T x) { return pow(x, 0.5); }, 0, kInf},
@@ -99,10 +127,54 @@ TEST(Kinks, GradientsMatchPyTorch) {
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const Tensor x = full({1}, kink.point, dtype).requires_grad_();
       kink.f(x).sum().backward();
-      const double got = x.grad().to(kDouble).item<double>();
+      const double got = x.grad().defined() ? x.grad().to(kDouble).item<double>() : 0;
       EXPECT_TRUE(is_close(got, kink.slope, 1e-6, 1e-12))
           << kink.name << " at " << kink.point << " in " << name_of(dtype) << ": " << got << " for "
           << kink.slope;
+    }
+}
+
+TEST(Kinks, TangentsMatchPyTorch) {
+  using T = const Tensor&;
+  const auto point = [](T x) { return view_as_complex(stack({x, zero_like(x)}, -1)); };
+  const Kink table[] = {
+      {"angle", [](T x) { return angle(x); }, -1, 0},
+      {"angle of a complex number", [&](T x) { return angle(point(x)); }, 0, 0},
+      {"power of a complex 0", [&](T x) { return real(pow(point(zero_like(x)), point(x))); }, 1, 0},
+      {"nansum", [](T x) { return nansum(x / x); }, 0, 0},
+      {"prelu", [](T x) { return prelu(x, full({1}, 0.25, x.options())); }, 0, 1},
+      {"prelu", [](T x) { return prelu(x, full({1}, 0.25, x.options())); }, -1, 0.25},
+      {"norm of order 0", [](T x) { return norm(x, 0); }, 2, 0},
+      {"norm", [](T x) { return norm(x, 2); }, 0, 0},
+      {"norm",
+       [](T x) {
+         return norm(cat({x, zero_like(x)}), -1);
+       },
+       2, 0},
+      {"matrix_power",
+       [](T x) {
+         return matrix_power(x.view({1, 1}), 0);
+       },
+       2, 0},
+      {"median of nothing", [](T x) { return x.slice(0, 0, 0).median(); }, 2, 0},
+      {"sign of slogdet",
+       [](T x) {
+         return std::get<0>(slogdet(x.view({1, 1})));
+       },
+       2, 0},
+      {"det",
+       [](T x) {
+         return det(x.view({1, 1}));
+       },
+       0, 1}};
+  for (const Kink& kink : table)
+    for (const bool records : {false, true}) {
+      const autograd::forward_ad::DualLevel level;
+      const Tensor x = full({1}, kink.point, kDouble).requires_grad_(records);
+      const Tensor tangent =
+          kink.f(autograd::forward_ad::make_dual(x, ones_like(x.detach())))._fw_grad(0);
+      ASSERT_TRUE(tangent.defined()) << kink.name;
+      EXPECT_EQ(tangent.item<double>(), kink.slope) << kink.name << " at " << kink.point;
     }
 }
 
@@ -171,6 +243,25 @@ TEST(Kinks, DerivativesOfPreluAtZero) {
     EXPECT_EQ(slopes(first[0], {x, weight})[1].item<double>(), mixed) << point;
     EXPECT_EQ(slopes(first[1], {x})[0].item<double>(), mixed) << point;
   }
+}
+
+TEST(Kinks, SecondDerivativesOfRemaindersAreZero) {
+  for (const bool has_sign_of_divisor : {false, true}) {
+    const Tensor x = tensor({0., 1., 5.}, kDouble).requires_grad_();
+    const Tensor y = tensor({0., 0., 2.}, kDouble).requires_grad_();
+    const Tensor rest = has_sign_of_divisor ? remainder(x, y) : fmod(x, y);
+    for (const Tensor& second : slopes(slopes(rest, {y})[0], {x, y}))
+      EXPECT_TRUE(second.equal(zeros({3}, kDouble))) << second;
+  }
+}
+
+TEST(Kinks, ResultsWithoutInfluenceRequireGrad) {
+  const Tensor x = eye(2).requires_grad_();
+  EXPECT_TRUE(std::get<0>(slogdet(x)).requires_grad());
+  EXPECT_TRUE(matrix_power(x, 0).requires_grad());
+  EXPECT_EQ(slopes(x.slice(0, 0, 0).median(), {x})[0].sizes(), x.sizes());
+  const Tensor ones_of_two = ones({2});
+  EXPECT_TRUE(slopes(addr(x, ones_of_two, ones_of_two, 0), {x})[0].equal(zeros({2, 2})));
 }
 
 TEST(Kinks, ThirdDerivativesOfHypotWhereItsInputsAreEqual) {
