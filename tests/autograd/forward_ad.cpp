@@ -138,6 +138,13 @@ TEST(ForwardAd, ComplexNumbers) {
   expect_values(real(tangent_of(z * z)), {0, 0, 0});
   expect_values(imag(tangent_of(z * z)), {4, 8.5, 20});
   expect_values(imag(tangent_of(conj(z))), {-1, -2, -3});
+  // Multiplication by a number, an op that is not analytic, and a real base.
+  const Scalar number = complex<double>(0, 2);
+  expect_values(real(tangent_of(z * number)), {-2, -4, -6});
+  expect_values(imag(tangent_of(z * number)), {2, 1, -2});
+  expect_values(real(tangent_of(sgn(z))), {0, -0.2140021, 0.2529822}, 1e-5);
+  expect_values(imag(tangent_of(sgn(z))), {0, 0.8560081, 0.7589466}, 1e-5);
+  expect_values(real(tangent_of(pow(2, z))), {0.1806032, -0.5797018, 6.3638940}, 1e-4);
   expect_values(tangent_of(real(z)), {1, 0.5, -1});
 }
 
