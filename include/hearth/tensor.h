@@ -265,7 +265,7 @@ class HEARTH_API Tensor {
   Tensor _fw_grad(uint64_t level) const;   ///< the tangent (autograd/forward_ad.h); or undefined
   Tensor _fw_primal(int64_t level) const;  ///< the tensor without its tangent
   Tensor detach() const;                   ///< a tensor without history that shares the memory
-  const Tensor& detach_() const;           ///< drops the history of this tensor
+  Tensor& detach_() const;                 ///< drops the history of this tensor
 
   // ---- conversion
   /// This tensor with another dtype, device or format; itself if nothing differs, unless `copy`.
@@ -377,10 +377,7 @@ inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline int64_t size(const Tensor& tensor, int64_t dim) { return tensor.size(dim); }
 inline int64_t stride(const Tensor& tensor, int64_t dim) { return tensor.stride(dim); }
 inline Tensor detach(const Tensor& tensor) { return tensor.detach(); }
-inline Tensor& detach_(Tensor& tensor) {
-  tensor.detach_();
-  return tensor;
-}
+inline Tensor& detach_(Tensor& tensor) { return tensor.detach_(); }
 
 /// Prints the tensor as PyTorch does in Python.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);

@@ -165,7 +165,7 @@ Tensor Tensor::detach() const {
   return shallow_alias(*this, true);
 }
 
-const Tensor& Tensor::detach_() const {
+Tensor& Tensor::detach_() const {
   TensorImpl& impl = defined_impl(*this);
   HEARTH_CHECK(!is_view(),
                "Can't detach views in-place. Use detach() instead. If you are using "
@@ -179,7 +179,7 @@ const Tensor& Tensor::detach_() const {
     autograd::drop_tangent(*state);
   }
   impl.flags &= ~uint32_t(kRequiresGrad | kHasGradFn);
-  return *this;
+  return const_cast<Tensor&>(*this);
 }
 
 void Tensor::set_data(const Tensor& source) const {

@@ -9,6 +9,7 @@
 #include "hearth/custom_function.h"
 #include "hearth/nn.h"
 #include "hearth/optim/sgd.h"
+#include "hearth/tensor_literal.h"
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
