@@ -12,6 +12,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/fixtures.h"
+#include "tests/support/throws.h"
 #include "tests/support/warnings.h"
 
 namespace {
