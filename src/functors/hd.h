@@ -63,6 +63,14 @@ enum class Effect : unsigned char {
   kDynamicShape,  // an output's shape depends on data: launch waits for the device
 };
 
+/// The treatment of an input that certainly shares memory with the target of an in-place or out=
+/// form, as in PyTorch. Self, input 0, is excepted in in-place forms of ops that are not pointwise.
+enum class Sharing : unsigned char {
+  kTemporary,    // the result is computed in a temporary
+  kElementwise,  // refused, unless the input is the target itself: always so if pointwise
+  kAtIndices,    // refused
+};
+
 /// A set of inputs and outputs of an op: bits 0 to 47 are inputs, 48 to 63 outputs. In a longer
 /// list, the last bit stands for all remaining ones.
 using SlotSet = unsigned long long;
@@ -94,7 +102,8 @@ struct OpInfo {
   bool runs_inplace = false;   // launch allows output 0 to be input 0 (always so if pointwise)
   bool linear = false;         // in input 0, although the derivative ignores parts of the gradient
   bool mixes_devices = false;  // inputs may be on different devices: copies, optimizers
-  bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
+  Sharing sharing = Sharing::kTemporary;
+  bool accepts_expanded = false;  // the in-place form accepts a self whose elements share memory
   bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
   bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined

@@ -234,11 +234,10 @@ Tensor where_of_bits(const Tensor& condition, const Tensor& self, const Tensor& 
 
 bool is_only_moved(const Tensor& tensor) { return is_stored_only(tensor.scalar_type()); }
 
-/// A number as a branch of where, rounded to the result's dtype; where itself rounds to floating
-/// dtypes of up to 16 bits.
+/// A number as a branch of where, rounded to the result's dtype; where itself rounds to
+/// is_rounded_float().
 Tensor branch(const Scalar& value, ScalarType result) {
-  const bool is_rounded_later = is_reduced_float(result) || is_float8(result);
-  return wrapped_number(is_rounded_later ? value : value.stored_as(result));
+  return wrapped_number(is_rounded_float(result) ? value : value.stored_as(result));
 }
 
 }  // namespace

@@ -195,6 +195,18 @@ Tensor flattened(const Tensor& t) {
   return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t;
 }
 
+void check_both_or_neither(const Tensor& running_mean, const Tensor& running_var) {
+  HEARTH_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
+                  "running_mean and running_var must either both be None or neither be None");
+}
+
+/// Checks the running statistics, which are not differentiable.
+void check_running(const Tensor& running_mean, const Tensor& running_var) {
+  check_both_or_neither(running_mean, running_var);
+  check_no_gradient(running_mean, "native_batch_norm", "running_mean");
+  check_no_gradient(running_var, "native_batch_norm", "running_var");
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
@@ -202,11 +214,8 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
                   const std::optional<Tensor>& var, bool training, double momentum, double eps,
                   bool) {
   const Tensor &running_mean = or_undefined(mean), &running_var = or_undefined(var);
-  HEARTH_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
-                  "running_mean and running_var must either both be None or neither be None");
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
-  check_no_gradient(running_mean, "native_batch_norm", "running_mean");
-  check_no_gradient(running_var, "native_batch_norm", "running_var");
+  check_running(running_mean, running_var);
   return invoke<BatchNorm>({training, momentum, eps}, input, flattened(or_undefined(weight)),
                            flattened(or_undefined(bias)), running_mean, running_var)
       .call();
@@ -217,10 +226,10 @@ TensorTriple native_batch_norm(const Tensor& input, const std::optional<Tensor>&
                                const std::optional<Tensor>& var, bool training, double momentum,
                                double eps) {
   check_defined("native_batch_norm", 0, "input", input);
-  check_no_gradient(or_undefined(mean), "native_batch_norm", "running_mean");
-  check_no_gradient(or_undefined(var), "native_batch_norm", "running_var");
+  const Tensor &running_mean = or_undefined(mean), &running_var = or_undefined(var);
+  check_running(running_mean, running_var);
   return invoke<BatchNorm>({training, momentum, eps}, input, flattened(or_undefined(weight)),
-                           flattened(or_undefined(bias)), or_undefined(mean), or_undefined(var))
+                           flattened(or_undefined(bias)), running_mean, running_var)
       .triple();
 }
 
@@ -266,8 +275,7 @@ Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight,
                      const std::optional<Tensor>& var, bool use_input_stats, double momentum,
                      double eps, bool) {
   const Tensor &running_mean = or_undefined(mean), &running_var = or_undefined(var);
-  HEARTH_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
-                  "running_mean and running_var must either both be None or neither be None");
+  check_both_or_neither(running_mean, running_var);
   HEARTH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
                "Expected running_mean and running_var to be defined when use_input_stats is false");
   return compose<InstanceNorm>({use_input_stats, momentum, eps}, input, or_undefined(weight),

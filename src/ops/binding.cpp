@@ -40,6 +40,14 @@ bool overlaps_itself(const TensorImpl& impl) {
   return false;
 }
 
+void warn_of_expanded(const Tensor& self, const char* op, const char* assignment) {
+  if (overlaps_itself(impl_of(self)))
+    warn(detail::str("Use of ", op,
+                     " on expanded tensors is deprecated. Please clone() the tensor before "
+                     "performing this operation. This also applies to advanced indexing e.g. ",
+                     assignment));
+}
+
 void check_no_internal_overlap(const TensorImpl& impl) {
   HEARTH_CHECK(!overlaps_itself(impl),
                "unsupported operation: more than one element of the written-to tensor refers to a "
@@ -70,6 +78,10 @@ void for_each_offset(const TensorImpl& t, int dim, int64_t offset, const Visit& 
 }
 
 }  // namespace
+
+bool is_same_view(const TensorImpl& a, const TensorImpl& b) {
+  return a.storage && a.storage == b.storage && same_geometry(a, b);
+}
 
 bool share_memory(const TensorImpl& a, const TensorImpl& b) {
   if (!ranges_overlap(a, b)) return false;
@@ -154,7 +166,7 @@ BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(c
 }
 
 void BoundOutputs::check(const Tensor& target, const InferContext::Output& wanted) const {
-  if (!call_.op.info->fills) check_no_internal_overlap(impl_of(target));
+  if (!call_.op.info->accepts_expanded) check_no_internal_overlap(impl_of(target));
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
   check_castable(wanted.dtype, target.scalar_type());
 }
@@ -163,6 +175,7 @@ void BoundOutputs::check(const Tensor& target, const InferContext::Output& wante
 /// Runs before any target is changed.
 void BoundOutputs::choose_write_mode(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
+  check_inputs(impl_of(target));
   const bool needs_resize = wanted.late || !target.sizes().equals(wanted.sizes);
   if (wanted.late || (needs_resize && shares_memory_with_input(call_, target)))
     write_modes_[i] = WriteMode::kResizeLate;
@@ -183,20 +196,22 @@ void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
     tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, device);
 }
 
-/// Throws if input k certainly overlaps the target, for the kinds of ops of which PyTorch refuses
-/// such calls; others write to a temporary. Pointwise ops, copies and random ops read each element
-/// before they write it, so that the input may be the target itself; others write at indices.
-void BoundOutputs::check_input(int k, const TensorImpl& target) const {
+/// Throws if PyTorch refuses an input that certainly shares memory with the target.
+void BoundOutputs::check_inputs(const TensorImpl& target) const {
   const OpInfo& info = *call_.op.info;
-  const TensorImpl& in = impl_of(call_.inputs[k]);
   const bool is_pointwise = call_.op.functor >= 0;
-  const bool writes_at_indices =
-      info.runs_inplace && !info.mixes_devices && info.effect != Effect::kRandom;
-  if (!is_pointwise && (!info.runs_inplace || info.fills || k == 0)) return;
-  if (is_pointwise && has_wrapped_number(call_)) return;  // as in PyTorch
-  if (writes_at_indices || !have_same_memory_layout(target, in)) check_not_overlapping(target, in);
+  if (!is_pointwise && info.sharing == Sharing::kTemporary) return;
+  const bool is_inplace = call_.binding == Binding::kInplace;
+  if (is_pointwise && !is_inplace && has_wrapped_number(call_)) return;  // as in LibTorch
+  for (int k = is_pointwise ? 0 : 1; k < call_.inputs.count; ++k) {
+    if (!call_.inputs[k].defined()) continue;
+    const TensorImpl& in = impl_of(call_.inputs[k]);
+    if (info.sharing == Sharing::kAtIndices || !have_same_memory_layout(target, in))
+      check_not_overlapping(target, in);
+  }
 }
 
+/// Whether the op may write to target i while it reads its inputs.
 bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[i]);
@@ -206,7 +221,6 @@ bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted)
     if (!call_.inputs[k].defined()) continue;
     const TensorImpl& in = impl_of(call_.inputs[k]);
     if (!ranges_overlap(in, target)) continue;
-    check_input(k, target);
     if (!same_geometry(in, target)) return false;
     if (!is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
   }

@@ -116,9 +116,9 @@ struct AngleComplex {
   }
   static void grad(const Args&, GradContext& context) {
     const Tensor z = context.in(0), turned = z.mul(complex<double>(0, 1));
-    // At 0, turned is 0, and the divisor must not be, or the derivatives of this formula are NaN.
-    const Tensor square = z.abs().square().masked_fill(z.eq(0), 1);
-    context.set(0, context.grad().mul(turned).div(square));
+    // At 0, the divisor must not be 0, or the derivatives of this formula are NaN.
+    const Tensor is_zero = z.eq(0), square = z.abs().square().masked_fill(is_zero, 1);
+    context.set(0, context.grad().mul(turned).div(square).masked_fill(is_zero, 0));
   }
 };
 

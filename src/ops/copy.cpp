@@ -148,7 +148,7 @@ struct CopyInto {
     context.set(0, self.sizes(), self.dtype);
   }
   static void launch(const Args&, LaunchContext& context) {
-    if (info.fills)
+    if (info.accepts_expanded)
       run_fill(context.ctx, context.out(), context.in_impl(1));
     else
       run_copy(context.ctx, context.out_impl(), context.in_impl(1));
@@ -164,6 +164,7 @@ constexpr OpInfo kCopy{.name = "copy_",
                        .accepts_stored = true,
                        .runs_inplace = true,
                        .mixes_devices = true,
+                       .sharing = Sharing::kElementwise,
                        .complex_grad = ComplexGrad::kAnalytic};
 constexpr OpInfo kFill{.name = "fill_",
                        .node = "FillBackward2",
@@ -171,7 +172,7 @@ constexpr OpInfo kFill{.name = "fill_",
                        .accepts_stored = true,
                        .runs_inplace = true,
                        .mixes_devices = true,
-                       .fills = true,
+                       .accepts_expanded = true,
                        .complex_grad = ComplexGrad::kAnalytic};
 
 Tensor copy_in_format(const Tensor& self, std::optional<MemoryFormat> format) {
@@ -183,6 +184,8 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   HEARTH_CHECK(self.defined() && src.defined(),
                "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
+  const bool is_recorded = autograd::wants_derivative(self) || autograd::wants_derivative(src);
+  if (!is_recorded && is_same_view(impl_of(self), impl_of(src))) return target;
   warn_of_lost_imaginary_part(src.scalar_type(), self.scalar_type());
   const bool is_number = src.dim() == 0 && src.is_cpu();
   if (is_number || self.device() == src.device())
@@ -192,7 +195,6 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
     broadcast_sizes(self.sizes(), src.sizes());
     return target;
   }
-  const bool is_recorded = autograd::wants_derivative(self) || autograd::wants_derivative(src);
   if (!is_recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
       self.sizes().equals(src.sizes())) {
     return transfer_into(target, src.contiguous(), non_blocking);
@@ -210,6 +212,12 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
   return is_contiguous(format) ? *this : clone(format);
 }
 
+Tensor as_element_of(const Tensor& self, const Tensor& number) {
+  const ScalarType type = self.scalar_type();
+  if (number.is_cpu() && number.scalar_type() != type) (void)number.item().stored_as(type);
+  return number.to(type, /*non_blocking=*/false, /*copy=*/number.is_alias_of(self));
+}
+
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   return copy_from(self, src, non_blocking);
 }
@@ -223,7 +231,7 @@ namespace {
 Tensor fill_value(const Tensor& self, const Scalar& value) {
   // As in PyTorch, a single element of up to 16 bits becomes what the conversion makes of it.
   const ScalarType type = self.scalar_type();
-  if (self.is_cpu() && self.numel() == 1 && (is_reduced_float(type) || is_float8(type)))
+  if (self.is_cpu() && self.numel() == 1 && is_rounded_float(type))
     return wrapped_number(value.toDouble());
   return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
 }

@@ -11,6 +11,9 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
 /// Warns, only once unless warnAlways is set, of a conversion from complex to real numbers.
 void warn_of_lost_imaginary_part(ScalarType from, ScalarType to);
+/// A 0-d tensor in self's dtype that is to be written to self: it never shares memory with self.
+/// Throws if it is a number on the CPU that does not fit the dtype.
+Tensor as_element_of(const Tensor& self, const Tensor& number);
 /// For ops that then overwrite a part of output 0: launches output 0 = input 0, unless both have
 /// the same memory.
 void copy_self_to_out(LaunchContext& context);

@@ -114,6 +114,8 @@ struct IndexPut {
                                .amp_cpu = Amp::kKeep,
                                .accepts_stored = true,
                                .runs_inplace = true,
+                               .sharing = Sharing::kAtIndices,
+                               .accepts_expanded = true,
                                .always_launches = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
@@ -143,30 +145,14 @@ struct IndexPut {
   }
 };
 
-/// index_put of one number: elements of self may share memory.
-struct IndexPutNumber : IndexPut {
-  static constexpr OpInfo info = [] {
-    OpInfo filling = IndexPut::info;
-    filling.fills = true;
-    return filling;
-  }();
-};
-
 Tensor Selection::of(const Tensor& self) const {
   return invoke<Index>({dims}, self, indices).call();
 }
 
 void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
-  check_not_overlapping(impl_of(self), impl_of(values));
   const Dims sizes = indexed_dims(self.sizes(), dims, shape());
   const Tensor expanded = values.sizes().equals(sizes) ? values : values.expand(sizes);
-  if (accumulate || values.numel() != 1 || !overlaps_itself(impl_of(self)))
-    return void(invoke<IndexPut>({dims, accumulate}, self, expanded, indices).inplace(self));
-  warn(
-      "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before "
-      "performing this operation. This also applies to advanced indexing e.g. tensor[indices] = "
-      "tensor");
-  invoke<IndexPutNumber>({dims, accumulate}, self, expanded, indices).inplace(self);
+  invoke<IndexPut>({dims, accumulate}, self, expanded, indices).inplace(self);
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
@@ -276,6 +262,10 @@ void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const 
       std::none_of(indices.begin(), indices.end() - 1, std::mem_fn(&Tensor::defined));
   if (is_only_index && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
     return put_where(self, indices.back(), indices.size() - 1, values);
+  warn_of_expanded(self, "index_put_", "tensor[indices] = tensor");
+  check_not_overlapping(impl_of(self), impl_of(values));
+  for (const Tensor& index : indices)
+    if (index.defined()) check_not_overlapping(impl_of(self), impl_of(index));
   const Selection selection = selection_of(self, indices);
   const Dims sizes = indexed_dims(self.sizes(), selection.dims, selection.shape());
   selection.put(self, prepared_values(values, self, sizes), accumulate);

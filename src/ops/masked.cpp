@@ -31,8 +31,7 @@ Tensor masked_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
-  // Self is written to: a value that is one of its elements is read before.
-  return value.is_alias_of(self) ? value.clone() : value.to(self.scalar_type());
+  return as_element_of(self, value);
 }
 
 constexpr OpInfo kByTensor = with_node(fn::MaskedFill::info, "MaskedFillBackward1");
@@ -53,10 +52,7 @@ Tensor& masked_fill_inplace(Tensor& self, const Tensor& mask, const Tensor& valu
       distinct = distinct.narrow(d, 0, 1);
     }
   if (distinct.is_same(self)) return masked_fill_of<op_info>(self, mask, value).inplace(self);
-  warn(
-      "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before "
-      "performing this operation. This also applies to advanced indexing e.g. tensor[mask] = "
-      "scalar");
+  warn_of_expanded(self, "masked_fill_", "tensor[mask] = scalar");
   masked_fill_of<op_info>(distinct, any, value).inplace(distinct);
   return self;
 }
@@ -93,6 +89,7 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
                "masked_scatter: expected self and source to have same dtypes but got",
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
   autograd::check_inplace(self, source.requires_grad());  // even if the mask is false everywhere
+  check_no_internal_overlap(impl_of(self));
   const Tensor expanded_mask = mask.expand(self.sizes());
   if (self.is_meta()) return self;
   const int64_t num_true = expanded_mask.sum().item<int64_t>();

@@ -11,6 +11,12 @@ ScalarType result_type_of(Inputs inputs);
 /// The dtype of sums of numbers of this dtype: float32 for half types, else the dtype itself.
 inline ScalarType wide_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
+/// Whether numbers are rounded to this dtype without a check of their range, as PyTorch does in
+/// some ops: the floating dtypes of up to 16 bits.
+constexpr bool is_rounded_float(ScalarType dtype) {
+  return is_reduced_float(dtype) || is_float8(dtype);
+}
+
 /// The dtype in which a pointwise op computes with elements of this dtype: for one without kernels,
 /// the signed integer of its size or float32, else the dtype itself.
 constexpr ScalarType kernel_type(ScalarType dtype) {

@@ -46,8 +46,12 @@ struct Fill {
 };
 
 constexpr OpInfo fill_info(const char* name, const char* node, DtypeSet types) {
-  return {
-      .name = name, .node = node, .dtypes = types, .effect = Effect::kRandom, .runs_inplace = true};
+  return {.name = name,
+          .node = node,
+          .dtypes = types,
+          .effect = Effect::kRandom,
+          .runs_inplace = true,
+          .sharing = Sharing::kElementwise};
 }
 constexpr OpInfo kUniform = fill_info("uniform_", "Uniform", dtypes::kFloating);
 constexpr OpInfo kNormal = fill_info("normal_", "Normal", dtypes::kFloating);

@@ -30,6 +30,7 @@ constexpr OpInfo scatter_info(const char* overload, const char* node, SlotSet sa
           .saves = saved,
           .accepts_stored = *overload == 0,
           .runs_inplace = true,
+          .sharing = Sharing::kAtIndices,
           .always_launches = true,
           .complex_grad = ComplexGrad::kAnalytic};
 }
@@ -42,6 +43,7 @@ constexpr OpInfo kScatterAdd{.name = "scatter_add",
                              .amp_cpu = Amp::kKeep,
                              .saves = in_slot(1),
                              .runs_inplace = true,
+                             .sharing = Sharing::kAtIndices,
                              .always_launches = true,
                              .complex_grad = ComplexGrad::kAnalytic};
 
@@ -92,12 +94,14 @@ constexpr OpInfo kIndexAdd{.name = "index_add",
                            .arguments = "self,index,source",
                            .saves = in_slot(1),
                            .runs_inplace = true,
+                           .sharing = Sharing::kAtIndices,
                            .complex_grad = ComplexGrad::kAnalytic};
 constexpr OpInfo kIndexCopy{.name = "index_copy",
                             .arguments = "self,index,source",
                             .amp_cpu = Amp::kWidest,
                             .saves = in_slot(1),
                             .runs_inplace = true,
+                            .sharing = Sharing::kAtIndices,
                             .complex_grad = ComplexGrad::kAnalytic};
 
 /// Whether the sizes are equal in all dimensions but dim.
@@ -181,7 +185,8 @@ struct IndexFill {
                                .arguments = "self,index,value",
                                .saves = in_slot(1),
                                .runs_inplace = true,
-                               .fills = true,
+                               .sharing = Sharing::kAtIndices,
+                               .accepts_expanded = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     HEARTH_CHECK_AS(IndexError, context.in(1).dtype == kLong,
@@ -230,15 +235,7 @@ Tensor index_fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
-  return value.to(self.device(), self.scalar_type());
-}
-
-void warn_of_expanded(const Tensor& self) {
-  if (overlaps_itself(impl_of(self)))
-    warn(
-        "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before "
-        "performing this operation. This also applies to advanced indexing e.g. tensor[mask] = "
-        "scalar");
+  return as_element_of(self, value).to(self.device());
 }
 
 auto scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
@@ -278,14 +275,14 @@ HEARTH_DEFINE_OUT(index_fill, (int64_t dim, const Tensor& index, const Scalar& v
                   invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
                                     index_fill_value(self, value)))
 HEARTH_DEFINE_INPLACE(index_fill_, (int64_t dim, const Tensor& index, const Scalar& value),
-                      (warn_of_expanded(self),
+                      (warn_of_expanded(self, "index_fill_", "tensor[mask] = scalar"),
                        invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
                                          index_fill_value(self, value))))
 HEARTH_DEFINE_OUT(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
                   invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
                                           index_fill_value(self, value)))
 HEARTH_DEFINE_INPLACE(index_fill_, (int64_t dim, const Tensor& index, const Tensor& value),
-                      (warn_of_expanded(self),
+                      (warn_of_expanded(self, "index_fill_", "tensor[mask] = scalar"),
                        invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
                                                index_fill_value(self, value))))
 

@@ -19,6 +19,7 @@ constexpr OpInfo scatter_reduce_info(const char* overload, DtypeSet types = dtyp
           .dtypes = types,
           .saves = in_slot(0) | in_slot(1) | in_slot(2) | out_slot(0),
           .runs_inplace = true,
+          .sharing = Sharing::kAtIndices,
           .always_launches = true};
 }
 constexpr OpInfo kScatterProduct = scatter_reduce_info("prod", dtypes::kAll),

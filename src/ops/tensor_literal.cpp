@@ -22,7 +22,7 @@ std::string spaced(IntArrayRef sizes) {
 template <class T>
 T element(const Scalar& number) {
   constexpr ScalarType kType = dtype_of<T>;
-  if constexpr (is_reduced_float(kType) || is_float8(kType))
+  if constexpr (is_rounded_float(kType))
     return static_cast<T>(static_cast<float>(number.toDouble()));
   else
     return number.to<T>();

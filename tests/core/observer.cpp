@@ -77,12 +77,11 @@ TEST(Observer, SeesWhichInputsAreMutated) {
 
 TEST(Records, HaveDistinctNames) {
   std::vector<std::string> names;
-  // Overloads that share a functor differ in grad_fn's name, in the rounding of numbers or in
-  // whether they fill self.
+  // Overloads that share a functor differ in grad_fn's name or in the rounding of numbers.
   for (const OpRecord* op : all_ops()) {
     const char* node = op->info->node;
     names.push_back(detail::str(full_name(*op->info), " ", node ? node : "", " ",
-                                int(op->info->exact_numbers_cpu), " ", op->info->fills));
+                                int(op->info->exact_numbers_cpu)));
   }
   std::sort(names.begin(), names.end());
   const auto duplicate = std::adjacent_find(names.begin(), names.end());

@@ -6,6 +6,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -168,6 +169,8 @@ TEST(NativeBatchNorm, ReturnsTheStatisticsOfTheBatch) {
   EXPECT_NEAR(invstd[0].item<double>(), 1 / std::sqrt(9.25 + 1e-5), 1e-6);
   const Tensor zero = zeros({3}), one = ones({3});
   EXPECT_EQ(std::get<1>(native_batch_norm(x, one, one, zero, one, false, 0.1, 1e-5)).numel(), 0);
+  EXPECT_ERROR(native_batch_norm(x, one, one, zero, {}, true, 0.1, 1e-5),
+               "running_mean and running_var must either both be None or neither be None");
 }
 
 }  // namespace

@@ -198,6 +198,7 @@ TEST(Copy, RefusesAPartOfItself) {
   x.copy_(x.view({2, 2}));
   x.select(1, 0).copy_(x.select(1, 1));  // interleaved
   EXPECT_TRUE(x.equal(tensor({{1.f, 1.f}, {3.f, 3.f}})));
+  x[0].expand({3, 2}).copy_(x[0].expand({3, 2}));
   x.view(kInt).copy_(x);
   EXPECT_TRUE(x.view(kInt).equal(tensor({{1, 1}, {3, 3}}, kInt)));
 }

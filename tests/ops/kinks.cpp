@@ -46,6 +46,8 @@ const std::vector<Kink>& kinks() {
       {"hardshrink", [](T x) { return hardshrink(x); }, std::nan(""), 1},
       {"softshrink", [](T x) { return softshrink(x); }, -0.5, 0},
       {"softshrink", [](T x) { return softshrink(x); }, std::nan(""), 1},
+      {"sqrt of a complex angle", [](T x) { return angle(make_complex(x, zeros_like(x))).sqrt(); },
+       0, 0},
       {"prelu", [](T x) { return prelu(x, full({1}, 0.25, x.options().requires_grad(false))); }, 0,
        0.25},
       {"softplus", [](T x) { return softplus(x, 2, 1); }, 0.5, 0.7310585786300049},

@@ -239,6 +239,10 @@ TEST(LibtorchValues, OutMayOverlapATensorIfTheOtherOperandIsANumber) {
   add_out(front, x.slice(0, 1, 7), 1);
   expect_near(x, {2, 3, 4, 5, 6, 7, 6, 7});
   EXPECT_ERROR(add_out(front, x.slice(0, 1, 7), x.slice(0, 1, 7)), "unsupported operation");
+  const Tensor shifted = x.slice(0, 1, 4), strided = x.slice(0, 0, 6, 2);
+  Tensor start = x.slice(0, 0, 3);
+  EXPECT_ERROR(mul_out(start, shifted, strided), "unsupported operation");
+  EXPECT_ERROR(mul_out(start, strided, shifted), "unsupported operation");
 }
 
 TEST(LibtorchValues, GradFnNamesHaveTheNumbersOfTheOverloads) {

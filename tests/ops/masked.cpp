@@ -281,6 +281,25 @@ TEST(Masked, ReadsNumbersAndSourcesOfSelfBeforeWriting) {
   x.copy_(arange(4, kFloat));
   x.masked_scatter_(x.gt(0), x.narrow(0, 0, 3));
   EXPECT_TRUE(x.equal(tensor({0.f, 0.f, 1.f, 2.f})));
+  const Tensor bits = tensor({1.f, 2.f, 3.f, 4.f}).view(kInt);
+  const Tensor two = bits.view(kFloat)[1];
+  EXPECT_EQ(bits.masked_fill(mask, two).dtype(), kInt);
+  bits.masked_fill_(mask, two);
+  EXPECT_TRUE(bits.equal(tensor({2, 1073741824, 2, 1082130432}, kInt)));
+}
+
+TEST(Masked, RefusesWhatPyTorchRefuses) {
+  const Tensor bytes = ones({2}, kByte), flags = tensor({true, false, true, false});
+  const Tensor some = tensor({true, false});
+  EXPECT_ERROR(bytes.masked_fill_(some, tensor(300)),
+               "value cannot be converted to type uint8_t without overflow");
+  EXPECT_ERROR(bytes.index_fill_(0, tensor({1}), tensor(300)),
+               "value cannot be converted to type uint8_t without overflow");
+  EXPECT_ERROR(flags.narrow(0, 0, 3).masked_fill_(flags.narrow(0, 1, 3), false),
+               "refer to a single memory location");
+  EXPECT_ERROR(ones({2}).expand({2, 2}).masked_scatter_(tensor({{true, false}, {false, false}}),
+                                                        full({1}, 5.0)),
+               "more than one element of the written-to tensor");
 }
 
 }  // namespace

@@ -353,6 +353,9 @@ TEST(Scatter, RefusesSourcesAndIndicesInTheMemoryOfSelf) {
   EXPECT_ERROR(x.scatter_add_(0, places, x), text);
   EXPECT_ERROR(ints.scatter_(0, ints, 5), text);
   EXPECT_ERROR(scatter_out(same, ones({2, 3}), 0, places, x), text);
+  EXPECT_ERROR(places[0].index_fill_(0, places[0], 7), text);
+  const Tensor flags = tensor({true, true});
+  EXPECT_ERROR(flags.index_put_({flags}, tensor({false, true})), text);
   EXPECT_TRUE(x.equal(arange(6, kFloat).view({2, 3})));
   first.index_copy_(0, tensor({0}), x.narrow(0, 1, 1));
   EXPECT_TRUE(x.equal(tensor({{3.f, 4.f, 5.f}, {3.f, 4.f, 5.f}})));
@@ -369,6 +372,13 @@ TEST(Scatter, FillsExpandedTensors) {
   EXPECT_TRUE(x.equal(tensor({6.f, 7.f, 6.f})));
   row.index_put_({tensor({{true, false, false}, {false, false, true}})}, 8);
   EXPECT_TRUE(x.equal(tensor({8.f, 7.f, 8.f})));
+  const Tensor first = tensor({0});
+  row.index_put_({first}, arange(3, kFloat));
+  EXPECT_TRUE(x.equal(arange(3, kFloat)));
+  row.index_put_({first}, full({}, 4.0), /*accumulate=*/true);
+  EXPECT_TRUE(x.equal(tensor({4.f, 5.f, 6.f})));
+  x.narrow(0, 0, 2).expand({3, 2}).index_fill_(0, first, x[1]);
+  EXPECT_TRUE(x.equal(tensor({5.f, 5.f, 6.f})));
   for (const char* const op : {"index_fill_", "index_put_", "masked_fill_"})
     EXPECT_TRUE(warnings.contains(std::string("Use of ") + op + " on expanded tensors is dep"));
 }
