@@ -14,6 +14,15 @@
 
 namespace hearth::optim {
 
+/// Throws if a capture is about to record the creation of a parameter's state: each replay would
+/// create it anew.
+inline void check_creates_state(const Tensor& param) {
+  HEARTH_CHECK(!param.is_cuda() || !cuda::is_current_stream_capturing(),
+               "Attempting CUDA graph capture of step() before the optimizer has the state of all "
+               "parameters, which each replay would create anew: call step() once before the "
+               "capture");
+}
+
 /// Parameters of one device and dtype, with their gradients and, if the optimizer keeps any, state.
 template <class State>
 struct Batch {
@@ -29,7 +38,10 @@ struct Batch {
     list.reserve(params.size());
     for (size_t i = 0; i < params.size(); ++i) {
       Tensor& tensor = (states[i]->*member)();
-      if (!tensor.defined()) tensor = zeros_like(params[i]);
+      if (!tensor.defined()) {
+        check_creates_state(params[i]);
+        tensor = zeros_like(params[i]);
+      }
       list.push_back(tensor);
     }
     return list;
@@ -40,8 +52,19 @@ struct Batch {
 template <class State>
 State& state_of(Optimizer& optimizer, const Tensor& param) {
   std::unique_ptr<OptimizerParamState>& state = optimizer.state()[param.unsafeGetTensorImpl()];
-  if (!state) state = std::make_unique<State>();
+  if (!state) {
+    check_creates_state(param);
+    state = std::make_unique<State>();
+  }
   return static_cast<State&>(*state);
+}
+
+/// Returns the batch that accepts a parameter; a new one if there is none.
+template <class State>
+Batch<State>& batch_of(std::vector<Batch<State>>& batches, const Tensor& param) {
+  for (Batch<State>& existing : batches)
+    if (existing.accepts(param)) return existing;
+  return batches.emplace_back();
 }
 
 /// Returns the parameters of a group that have a gradient, in batches; with their state if
@@ -53,18 +76,15 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
   for (const Tensor& param : group.params()) {
     const Tensor& grad = param.mutable_grad();
     if (!grad.defined()) continue;
-    Batch<State>* batch = nullptr;
-    for (Batch<State>& existing : batches)
-      if (existing.accepts(param)) batch = &existing;
-    if (!batch) {
-      batch = &batches.emplace_back();
-      batch->params.reserve(group.params().size());
-      batch->grads.reserve(group.params().size());
-      batch->states.reserve(group.params().size());
+    Batch<State>& batch = batch_of(batches, param);
+    if (batch.params.empty()) {
+      batch.params.reserve(group.params().size());
+      batch.grads.reserve(group.params().size());
+      batch.states.reserve(group.params().size());
     }
-    batch->params.push_back(param);
-    batch->grads.push_back(grad);
-    if (keeps_state) batch->states.push_back(&state_of<State>(optimizer, param));
+    batch.params.push_back(param);
+    batch.grads.push_back(grad);
+    if (keeps_state) batch.states.push_back(&state_of<State>(optimizer, param));
   }
   return batches;
 }
