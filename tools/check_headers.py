@@ -15,7 +15,7 @@ from check_layers import INCLUDE, ROOT, resolve
 
 PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
-MAX_HEADERS, MAX_LINES = 138, 16_360
+MAX_HEADERS, MAX_LINES = 138, 16_368
 
 # The cost of hearth.h is g++'s memory for it, divided by that for these headers
 # (docs/adr/0006-weight-of-the-umbrella.md).

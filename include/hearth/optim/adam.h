@@ -35,15 +35,21 @@ using AdamOptions = BasicAdamOptions<false>;  ///< options of Adam
 
 /// The state of Adam and AdamW for one parameter: m, v and the largest v.
 struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
-  /// Number of updates. If capturable, replays of a graph are counted when the state is saved.
-  HEARTH_ARG(int64_t, step) = 0;
   HEARTH_ARG(Tensor, device_step);     ///< if capturable, the number of updates on the GPU
   HEARTH_ARG(Tensor, exp_avg);         ///< m
   HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
   HEARTH_ARG(Tensor, max_exp_avg_sq);  ///< the largest v, with amsgrad
 
  public:
+  /// Number of updates, with those by replays of a graph. If capturable, the number is on the GPU:
+  /// step() waits for it, and only step(new_step) changes it.
+  int64_t step() const;
+  int64_t& step();
+  AdamParamState& step(int64_t new_step);
   void fields(Fields& f) override;
+
+ private:
+  int64_t step_ = 0;  // not up to date while device_step_ is defined
 };
 
 /// Adam: m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2;
@@ -54,6 +60,8 @@ class HEARTH_API Adam : public Optimizer {
   explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {});
   explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
+  void load_state_dict(const StateDict& dict) override;
+  void load(serialize::InputArchive& archive) override;
 
  protected:
   std::unique_ptr<OptimizerParamState> make_state() const override;
