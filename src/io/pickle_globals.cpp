@@ -120,6 +120,7 @@ Tensor with_requires_grad(const Arguments& args, const Tensor& tensor) {
 /// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
 IValue rebuild_tensor(const Arguments& args) {
   const Tensor base = args.item(0, Item::Kind::kStorage).value.toTensor();
+  if (base.scalar_type() == kByte && args.options.give_dtype) args.options.give_dtype(base, kByte);
   Tensor tensor = rebuild_over(base, args);
   if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor, base.numel());
   return with_requires_grad(args, tensor);

@@ -23,7 +23,7 @@ struct PickleOptions {
   std::function<Tensor(const StorageRef&)> storage;
   /// Whether objects of TorchScript classes are read, as dicts of their attributes.
   bool reads_objects = false;
-  /// Called before a tensor of this dtype uses a storage without a type; may be null.
+  /// Called before a tensor of this dtype uses a storage of bytes; may be null.
   std::function<void(const Tensor& bytes, ScalarType)> give_dtype{};
 };
 

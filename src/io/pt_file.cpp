@@ -128,14 +128,15 @@ Tensor PtFile::storage(const StorageRef& ref) {
   return storages_[ref.key] = values.to(options);
 }
 
-/// Swaps the bytes of a big-endian storage, which only a tensor that uses it gives a dtype.
+/// Swaps the bytes of a big-endian storage of bytes, whose tensors may have any dtype.
 void PtFile::give_dtype(const Tensor& bytes, ScalarType type) {
   if (!is_big_endian_ || bytes.numel() == 0) return;
   const auto [found, is_new] = dtypes_.emplace(bytes.storage().unsafeGetStorageImpl(), type);
-  HEARTH_CHECK(found->second == type, "cannot read '", name(),
+  const auto width_of = [](ScalarType dtype) { return int64_t(element_size(to_real(dtype))); };
+  const int64_t width = width_of(type);
+  HEARTH_CHECK(width_of(found->second) == width, "cannot read '", name(),
                "': a big-endian storage has two dtypes, ", found->second, " and ", type);
-  const auto width = static_cast<int64_t>(element_size(to_real(type)));
-  if (is_new) bytes.copy_(bytes.view({-1, width}).flip(1).view(-1));
+  if (is_new && width > 1) bytes.copy_(bytes.view({-1, width}).flip(1).view(-1));
 }
 
 }  // namespace hearth::io

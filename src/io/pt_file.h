@@ -37,7 +37,7 @@ class PtFile {
   std::string folder_;  // "archive/"
   bool is_big_endian_ = false;
   std::map<std::string, Tensor> storages_;
-  std::map<const void*, ScalarType> dtypes_;  // of big-endian storages without a type
+  std::map<const void*, ScalarType> dtypes_;  // of tensors over big-endian storages of bytes
 };
 
 /// The values in lists, tuples and dicts by path; an IntList or DoubleList is a value itself. With

@@ -67,6 +67,14 @@ TEST(Pt, ReadsDtypesWithoutStorages) { expect_stored_dtypes("stored.pt"); }
 /// PyTorch 2.15 does not swap the bytes of these dtypes.
 TEST(Pt, ReadsBigEndianDtypesWithoutStorages) { expect_stored_dtypes("big_endian_stored.pt"); }
 
+/// PyTorch does not swap the bytes either.
+TEST(Pt, ReadsBigEndianBytesUnchanged) {
+  const IValue pair = load_pt(testing::pt_file("big_endian_uint8_float8.pt"));
+  const Tensor bytes = pair.toList().get(0).toTensor(), floats = pair.toList().get(1).toTensor();
+  EXPECT_TRUE(bytes.equal(arange(1, 13, kByte)));
+  EXPECT_TRUE(floats.view(kByte).equal(bytes) && floats.is_alias_of(bytes));
+}
+
 TEST(Pt, ReadsValues) {
   const IValue value = load_pt(testing::pt_file("values.pt"));
   EXPECT_EQ(text_of(value),

@@ -233,6 +233,14 @@ TEST(BadPt, NamesDtypesThatHearthDoesNotHave) {
   EXPECT_REFUSED("ctorch\nfloat_power\n.", "refuses to call `torch.float_power`");
 }
 
+/// PyTorch returns uint16 numbers with swapped bytes.
+TEST(BadPt, RefusesBigEndianBytesThatAreWiderNumbersToo) {
+  EXPECT_ERROR(load_pt(testing::pt_file("big_endian_uint8_uint16.pt")),
+               "a big-endian storage has two dtypes, Byte and UInt16");
+  EXPECT_ERROR(load_pt(testing::pt_file("big_endian_uint16_uint8.pt")),
+               "a big-endian storage has two dtypes, UInt16 and Byte");
+}
+
 /// PyTorch refuses the same files with these texts.
 TEST(BadPt, ChecksVersionAndByteOrder) {
   EXPECT_ERROR(load_pt(testing::pt_file("unknown_order.pt")), "Unknown endianness type: BIG");

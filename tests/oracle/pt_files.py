@@ -186,6 +186,12 @@ def write_torch(folder):
         rezip(saved(floats), zipfile.ZIP_STORED, lambda name, content: b"11" if name.endswith("/version") else content))
     (folder / "stored.pt").write_bytes(saved(stored()))
     (folder / "big_endian_stored.pt").write_bytes(rezip(saved(stored()), zipfile.ZIP_STORED, stored_to_big_endian))
+    byte = torch.arange(1, 13, dtype=torch.uint8)
+    pairs = {"uint8_uint16": [byte, byte.view(torch.uint16)], "uint16_uint8": [byte.view(torch.uint16), byte],
+             "uint8_float8": [byte, byte.view(torch.float8_e4m3fn)]}
+    for name, pair in pairs.items():
+        (folder / f"big_endian_{name}.pt").write_bytes(
+            rezip(saved(pair), zipfile.ZIP_STORED, lambda name, content: b"big" if name.endswith("byteorder") else content))
     (folder / "complex32.pt").write_bytes(saved({"a": torch.zeros(4, dtype=torch.uint8).view(torch.complex32)}))
     (folder / "protocol4.pt").write_bytes(saved(floats, pickle_protocol=4))
     torch.serialization.set_crc32_options(False)
