@@ -33,24 +33,49 @@ constexpr NpyDtype kNpyDtypes[] = {
     {"c8", kComplexFloat},
     {"c16", kComplexDouble},
     {"b1", kBool},
-    // Other names, which NumPy reads but does not write.
+    // Other names, which NumPy reads but does not write. Those of C's types, such as "short", are
+    // missing.
     {"B", kByte},
     {"H", kUInt16},
     {"I", kUInt32},
     {"L", kUInt64},
     {"Q", kUInt64},
+    {"P", kUInt64},
+    {"N", kUInt64},
     {"b", kChar},
     {"h", kShort},
     {"i", kInt},
     {"l", kLong},
     {"q", kLong},
+    {"p", kLong},
+    {"n", kLong},
     {"e", kHalf},
     {"f", kFloat},
     {"d", kDouble},
     {"F", kComplexFloat},
     {"D", kComplexDouble},
     {"?", kBool},
+    {"uint8", kByte},
+    {"uint16", kUInt16},
+    {"uint32", kUInt32},
+    {"uint64", kUInt64},
+    {"uintp", kUInt64},
+    {"int8", kChar},
+    {"int16", kShort},
+    {"int32", kInt},
+    {"int64", kLong},
+    {"intp", kLong},
+    {"float16", kHalf},
+    {"half", kHalf},
+    {"float32", kFloat},
+    {"single", kFloat},
+    {"float64", kDouble},
+    {"double", kDouble},
+    {"complex64", kComplexFloat},
+    {"complex128", kComplexDouble},
+    {"bool", kBool},
 };
+constexpr size_t kMaxCodeLength = 3;  // longer names have no byte order
 
 /// Reads the header's text, a Python dict of three entries.
 class Parser {
@@ -130,7 +155,7 @@ class Parser {
     const auto* found =
         std::find_if(std::begin(kNpyDtypes), std::end(kNpyDtypes),
                      [&](const NpyDtype& dtype) { return dtype.name == dtype_name; });
-    if (found == std::end(kNpyDtypes))
+    if (found == std::end(kNpyDtypes) || (has_order && dtype_name.size() > kMaxCodeLength))
       fail("the array has the dtype '", name, "', which Hearth does not have");
     header_.type = found->type;
     header_.is_big_endian = name.starts_with('>');

@@ -74,33 +74,47 @@ std::string npy(const std::string& header, size_t data_bytes) {
   return bytes + header + std::string(data_bytes, '\1');
 }
 
-/// NumPy's names of dtypes with and without a byte order; without one, the file is little-endian.
+/// NumPy's names of a dtype.
+struct DtypeNames {
+  const char* codes;  // with or without a byte order; without one, the file is little-endian
+  ScalarType type;
+  size_t width;       // bytes of a number
+  const char* words;  // names that take no byte order
+};
+const DtypeNames dtype_names[] = {{"b1 ?", kBool, 1, "bool"},
+                                  {"u1 B", kByte, 1, "uint8"},
+                                  {"i1 b", kChar, 1, "int8"},
+                                  {"u2 H", kUInt16, 2, "uint16"},
+                                  {"i2 h", kShort, 2, "int16"},
+                                  {"f2 e", kHalf, 2, "float16 half"},
+                                  {"u4 I", kUInt32, 4, "uint32"},
+                                  {"i4 i", kInt, 4, "int32"},
+                                  {"f4 f", kFloat, 4, "float32 single"},
+                                  {"u8 L Q P N", kUInt64, 8, "uint64 uintp"},
+                                  {"i8 l q p n", kLong, 8, "int64 intp"},
+                                  {"f8 d", kDouble, 8, "float64 double"},
+                                  {"c8 F", kComplexFloat, 4, "complex64"},
+                                  {"c16 D", kComplexDouble, 8, "complex128"}};
+
 TEST(Npy, ReadsEveryByteOrder) {
   const TempFolder folder;
   const std::string path = folder.path("x.npy");
-  const struct {
-    const char* names;
-    ScalarType type;
-    size_t width;  // bytes of a number
-  } cases[] = {{"b1 ?", kBool, 1},         {"u1 B", kByte, 1},          {"i1 b", kChar, 1},
-               {"u2 H", kUInt16, 2},       {"i2 h", kShort, 2},         {"f2 e", kHalf, 2},
-               {"u4 I", kUInt32, 4},       {"i4 i", kInt, 4},           {"f4 f", kFloat, 4},
-               {"u8 L Q", kUInt64, 8},     {"i8 l q", kLong, 8},        {"f8 d", kDouble, 8},
-               {"c8 F", kComplexFloat, 4}, {"c16 D", kComplexDouble, 8}};
-  for (const auto& c : cases) {
+  for (const DtypeNames& c : dtype_names) {
     const Tensor values = tensor({0, 1, 200}).to(c.type);
     const std::string little(static_cast<const char*>(values.data_ptr()), values.nbytes());
     std::string big = little;
     for (size_t i = 0; i < big.size(); ++i)
       big[i] = little[i / c.width * c.width + (c.width - 1 - i % c.width)];
-    std::istringstream names(c.names);
-    for (std::string name; names >> name;)
-      for (const std::string order : {"", "<", "=", "|", ">"}) {
-        const std::string header =
-            "{'descr': '" + order + name + "', 'fortran_order': False, 'shape': (3,)}";
-        write_bytes(path, npy(header, 0) + (order == ">" ? big : little));
-        EXPECT_TRUE(load_npy(path).equal(values)) << order << name;
-      }
+    const auto expect_values = [&](const std::string& descr, const std::string& data) {
+      write_bytes(
+          path, npy("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (3,)}", 0) + data);
+      EXPECT_TRUE(load_npy(path).equal(values)) << descr;
+    };
+    std::istringstream codes(c.codes), words(c.words);
+    for (std::string code; codes >> code;)
+      for (const std::string order : {"", "<", "=", "|", ">"})
+        expect_values(order + code, order == ">" ? big : little);
+    for (std::string word; words >> word;) expect_values(word, little);
   }
 }
 
@@ -137,6 +151,7 @@ TEST(Npy, RefusesBadFiles) {
       {npy_with("'<f16'", "(1,)", 16), "the dtype '<f16', which Hearth does not have"},
       {npy_with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
       {npy_with("''", "(1,)", 4), "the dtype ''"},
+      {npy_with("'<int32'", "(1,)", 4), "the dtype '<int32'"},
       {npy_with("'<'", "(1,)", 4), "the dtype '<'"},
       {npy_with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
       {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},
