@@ -5,68 +5,16 @@
 #include "hearth/autograd.h"
 #include "hearth/io/key_hint.h"
 #include "hearth/utils/checkpoint.h"
+#include "io/archive_source.h"
 #include "io/output_tree.h"
-#include "io/pt_file.h"
 #include "io/saved_device.h"
 #include "io/strides.h"
 
 namespace hearth::serialize {
 
-/// Loaded values, shared by an archive and its nested archives.
-struct ArchiveSource {
-  std::string name;
-  Values values;
-  Values nested_tensors;  // of a file, by the names in Value::nested
-  std::optional<io::SafetensorsFile> file;
-  std::optional<Device> device;  // for all tensors; without one, each has its saved device
-  bool owns_tensors = false;     // whether readers may get them without a copy
-};
-
 namespace {
 
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
-
-/// Reads the values of a safetensors file, with those of Hearth's JSON in its metadata.
-std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
-                                                 std::optional<Device> device) {
-  auto source = std::make_shared<ArchiveSource>();
-  source->name = std::move(name);
-  source->device = device;
-  Values& values = source->values;
-  for (const std::string& path : file.keys()) {
-    const size_t order = values.size();
-    values.emplace(path, Value{Value::Kind::kTensorInFile, IValue(), order, false, {}});
-  }
-  for (const auto& [key, value] : file.metadata())
-    if (key == kJsonKey) add_from_json(values, source->nested_tensors, value, source->name);
-  source->file = std::move(file);
-  return source;
-}
-
-/// Reads the values of a file of torch.save or of LibTorch.
-std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes,
-                                             std::optional<Device> device) {
-  io::PtFile file(bytes, device);
-  auto source = std::make_shared<ArchiveSource>();
-  source->name = bytes->name();
-  source->device = device;
-  source->owns_tensors = true;
-  const IValue content = io::from_libtorch_optimizer(file.read());
-  for (auto& [path, value] : io::flatten(content, /*with_sizes=*/true, bytes->size())) {
-    Value stored{Value::Kind::kValue, std::move(value), source->values.size(), false, {}};
-    stored.requires_grad = stored.value.isTensor() && stored.value.toTensor().requires_grad();
-    HEARTH_CHECK(source->values.emplace(path, std::move(stored)).second, "cannot read '",
-                 source->name, "': two values are named '", path, "'");
-  }
-  return source;
-}
-
-std::shared_ptr<const ArchiveSource> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
-  if (device) device = empty({0}, *device).device();  // "cuda" gets its index
-  if (io::ZipReader::recognizes(*bytes)) return open_pt(bytes, device);
-  std::string name = bytes->name();
-  return open_source(io::SafetensorsFile(std::move(bytes)), std::move(name), device);
-}
 
 }  // namespace
 
@@ -377,15 +325,15 @@ bool InputArchive::contains(const std::string& key) const {
 }
 
 void InputArchive::load_from(const std::string& filename, std::optional<Device> device) {
-  tree_->source = open_bytes(io::map_file(filename), device);
+  tree_->source = open_source(io::map_file(filename), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
-  tree_->source = open_bytes(io::read_stream(stream), device);
+  tree_->source = open_source(io::read_stream(stream), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(const char* data, size_t size, std::optional<Device> device) {
-  tree_->source = open_bytes(io::copy_bytes("the buffer", data, size), device);
+  tree_->source = open_source(io::copy_bytes("the buffer", data, size), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
