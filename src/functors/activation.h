@@ -290,6 +290,12 @@ struct Prelu {
   HEARTH_FN V value(V x, V weight) const {
     return select(x > 0, x, weight * x);
   }
+  /// The tangent, given that of x and the one that the gradients' formulas give: at 0, PyTorch's is
+  /// that of x > 0.
+  template <class V>
+  static V tangent(V x, V tangent_of_x, V by_gradients) {
+    return select(x == 0, tangent_of_x, by_gradients);
+  }
   // At 0, the slope is that of the weight, but PyTorch's second derivatives are those of x > 0.
   template <class V>
   HEARTH_FN V grad_a(V g, V x, V weight) const {

@@ -5,10 +5,19 @@
 #include "autograd/op_node.h"
 #include "autograd/tangents.h"
 #include "functors/activation.h"
+#include "functors/arithmetic.h"
+#include "functors/bounds.h"
+#include "functors/compare.h"
+#include "functors/division.h"
+#include "functors/logic.h"
+#include "functors/loss.h"
+#include "functors/math.h"
+#include "functors/trig.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd/forward_ad.h"
 #include "hearth/operators.h"
 #include "ops/history.h"
+#include "ops/tensor_value.h"
 
 namespace hearth {
 
@@ -77,6 +86,21 @@ bool is_recorded(const OpCall& call, const std::vector<Tensor>& tangents) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].requires_grad() || tangents[size_t(i)].requires_grad()) return true;
   return false;
+}
+
+/// Replaces the tangent by the one of F, if the op has this functor and F has its own `tangent`.
+template <class F>
+void use_tangent_of(const GradContext& values, int functor, const Tensor& of_input,
+                    Tensor& tangent) {
+  if constexpr (requires(TensorValue v) { F::tangent(v, v, v); })
+    if (functor == fn::number_of<F>)
+      tangent =
+          F::tangent(TensorValue(values.in(0)), TensorValue(of_input), TensorValue(tangent)).tensor;
+}
+template <class... F>
+void use_own_tangent(List<F...>, const GradContext& values, int functor, const Tensor& of_input,
+                     Tensor& tangent) {
+  (use_tangent_of<F>(values, functor, of_input, tangent), ...);
 }
 
 }  // namespace
@@ -202,9 +226,12 @@ Tensor ForwardMode::Tangents::of_elements(const OpCall& call) const {
     if (conjugates && term.defined()) term = conj(term);
     if (term.defined()) total = total.defined() ? total.add(term) : term;
   }
-  // At 0, the tangent of prelu is that of x > 0, like its second derivatives.
-  if (call.op.functor == fn::number_of<fn::Prelu> && in[0].defined())
-    total = where(call.inputs[0].detach().eq(0), in[0], total);
+  if (in[0].defined()) {
+    const CallGrad values(call, before, true, false);
+#define HEARTH_OWN_TANGENT(Name) use_own_tangent(fn::Name{}, values, call.op.functor, in[0], total);
+    HEARTH_FUNCTOR_FAMILIES(HEARTH_OWN_TANGENT)
+#undef HEARTH_OWN_TANGENT
+  }
   return total.defined() ? total.expand(out.sizes()) : total;
 }
 
