@@ -42,6 +42,8 @@ struct Fill {
   }
   static void grad(const Args&, GradContext& context) {
     context.set(0, zeros_like(context.grad()));
+    if (context.inputs() > 1 && context.needs(1))
+      context.set(1, zeros_like(context.grad()).to(context.in_dtype(1)));
   }
 };
 

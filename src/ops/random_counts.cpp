@@ -145,6 +145,9 @@ Tensor binomial_of(const Tensor& count, const Tensor& prob,
                     ", got: ", name_of(tensor->scalar_type()));
   HEARTH_CHECK(count.scalar_type() == prob.scalar_type(), "Found dtype ",
                name_of(prob.scalar_type()), " but expected ", name_of(count.scalar_type()));
+  HEARTH_CHECK_AS(NotImplementedError,
+                  !autograd::tangent_of(count).defined() && !autograd::tangent_of(prob).defined(),
+                  "Trying to use forward AD with aten::binomial that does not support it.");
   const Dims sizes = broadcast_sizes(count.sizes(), prob.sizes());
   const Tensor like = count.detach().expand(sizes);
   if (count.is_meta()) return empty(sizes, like.options());

@@ -118,6 +118,13 @@ Tensor contiguous_like(const Tensor& tensor) {
   return empty_like(tensor, {}, MemoryFormat::Contiguous);
 }
 
+/// As in PyTorch, the tangent is 0.
+Tensor bernoulli_of(const Tensor& self, const std::optional<Generator>& generator) {
+  const Tensor numbers = contiguous_like(self).bernoulli_(self, generator);
+  return autograd::tangent_of(self).defined() ? detail::with_zero_derivative(numbers, self)
+                                              : numbers;
+}
+
 }  // namespace
 
 HEARTH_DEFINE_COMPOSED_OUT(multinomial,
@@ -125,7 +132,7 @@ HEARTH_DEFINE_COMPOSED_OUT(multinomial,
                             std::optional<Generator> generator),
                            multinomial_of(self, num_samples, replacement, or_default(generator)))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
-                     contiguous_like(self).bernoulli_(self, generator))
+                     bernoulli_of(self, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),
                      contiguous_like(self).bernoulli_(p, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hearth/autograd.h"
+#include "hearth/autograd/forward_ad.h"
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -57,9 +58,26 @@ TEST(Distributions, GradientsAreZero) {
   const Tensor rate = ones({3}).requires_grad_();
   poisson(rate).sum().backward();
   EXPECT_TRUE(rate.grad().equal(zeros({3})));
+  const Tensor p = full({3}, 0.5).requires_grad_();
+  const Tensor flags = bernoulli(p);
+  EXPECT_EQ(flags.grad_fn()->name(), "BernoulliBackward0");
+  flags.sum().backward();
+  EXPECT_TRUE(p.grad().equal(zeros({3})));
   const Tensor filled = ones({3}).requires_grad_().mul(1);
   filled.cauchy_();
   EXPECT_TRUE(filled.requires_grad());
+}
+
+TEST(Distributions, TangentsAreZeroOrRefused) {
+  namespace forward_ad = autograd::forward_ad;
+  const forward_ad::DualLevel level;
+  const Tensor p = full({3}, 0.5), dual = forward_ad::make_dual(p, ones({3}));
+  for (const Tensor& numbers : {bernoulli(dual), poisson(dual), normal(dual, 1.)})
+    EXPECT_TRUE(numbers._fw_grad(0).equal(zeros({3})));
+  EXPECT_FALSE(zeros({3}).bernoulli_(dual)._fw_grad(0).defined());
+  const char* const text = "Trying to use forward AD with aten::binomial that does not support it.";
+  EXPECT_ERROR(binomial(p, dual), text);
+  EXPECT_ERROR(binomial(dual, p), text);
 }
 
 TEST(Distributions, Refusals) {
