@@ -296,44 +296,46 @@ TEST(Operators, WrongRegistrations) {
                        "block."));
 }
 
-/// LibTorch's texts.
+/// Schemas and LibTorch's errors.
+struct WrongSchema {
+  const char *schema, *message, *mark;  // the mark is empty if the message ends with the schema
+};
+const WrongSchema wrong_schemas[] = {
+    {"", "expected ident but found 'eof' here:\n", ""},
+    {"f(", "expected ident but found 'eof' here:\n", ""},
+    {"f(Tensor x)", "expected arrow but found 'eof' here:\n", ""},
+    {"f(Tensor x) -> (Tensor", "expected ) but found 'eof' here:\n", ""},
+    {"f(Tensor x -> Tensor", "expected ) but found 'arrow' here:\n", "           ~~"},
+    {"f)", "expected eof but found ')' here:\n", " ~"},
+    {"(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "~"},
+    {"a::b::f(Tensor x) -> Tensor", "expected eof but found ':' here:\n", "    ~"},
+    {"f.(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "  ~"},
+    {"f(Tensor) -> Tensor", "expected ident but found ')' here:\n", "        ~"},
+    {"f(Tensor x,) -> Tensor", "expected ident but found ')' here:\n", "           ~"},
+    {"f(Tensor x) -> Tensor;", "expected a valid token but found ';' here:\n",
+     "                     ~"},
+    {"f(Tensor if) -> Tensor", "expected ident but found 'if' here:\n", "         ~~"},
+    {"f(int x=) -> Tensor", "expected number but found ')' here:\n", "        ~"},
+    {"f(Tensor x=1) -> Tensor", "expected None but found 'number' here:\n", "           ~"},
+    {"f(bool x=true) -> Tensor", "\ninvalid numeric default value:\n", "             ~"},
+    {"f(str[] x=[]) -> Tensor", "\nlists are only supported for float, int and complex types:\n",
+     "          ~"},
+    {"f(double x) -> Tensor",
+     "\nUse `float` instead of `double` in an operator's schema string. `float` in schema "
+     "corresponds to the double type in C++:\n",
+     "  ~~~~~~"},
+    {"f(Dict(str, Tensr) x) -> Tensor",
+     "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, "
+     "bool, Scalar; for a full list, please see "
+     "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :\n",
+     "            ~~~~~"},
+};
+
 TEST(Operators, WrongSchemas) {
   const auto error = [](const std::string& schema) {
     return text_of_error([&] { library(torch::Library::FRAGMENT).def(schema); });
   };
-  const struct {
-    const char *schema, *message, *mark;  // the mark is empty if the message ends with the schema
-  } cases[] = {
-      {"", "expected ident but found 'eof' here:\n", ""},
-      {"f(", "expected ident but found 'eof' here:\n", ""},
-      {"f(Tensor x)", "expected arrow but found 'eof' here:\n", ""},
-      {"f(Tensor x) -> (Tensor", "expected ) but found 'eof' here:\n", ""},
-      {"f(Tensor x -> Tensor", "expected ) but found 'arrow' here:\n", "           ~~"},
-      {"f)", "expected eof but found ')' here:\n", " ~"},
-      {"(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "~"},
-      {"a::b::f(Tensor x) -> Tensor", "expected eof but found ':' here:\n", "    ~"},
-      {"f.(Tensor x) -> Tensor", "expected ident but found '(' here:\n", "  ~"},
-      {"f(Tensor) -> Tensor", "expected ident but found ')' here:\n", "        ~"},
-      {"f(Tensor x,) -> Tensor", "expected ident but found ')' here:\n", "           ~"},
-      {"f(Tensor x) -> Tensor;", "expected a valid token but found ';' here:\n",
-       "                     ~"},
-      {"f(Tensor if) -> Tensor", "expected ident but found 'if' here:\n", "         ~~"},
-      {"f(int x=) -> Tensor", "expected number but found ')' here:\n", "        ~"},
-      {"f(Tensor x=1) -> Tensor", "expected None but found 'number' here:\n", "           ~"},
-      {"f(bool x=true) -> Tensor", "\ninvalid numeric default value:\n", "             ~"},
-      {"f(str[] x=[]) -> Tensor", "\nlists are only supported for float, int and complex types:\n",
-       "          ~"},
-      {"f(double x) -> Tensor",
-       "\nUse `float` instead of `double` in an operator's schema string. `float` in schema "
-       "corresponds to the double type in C++:\n",
-       "  ~~~~~~"},
-      {"f(Dict(str, Tensr) x) -> Tensor",
-       "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, "
-       "bool, Scalar; for a full list, please see "
-       "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :\n",
-       "            ~~~~~"},
-  };
-  for (const auto& c : cases)
+  for (const auto& c : wrong_schemas)
     EXPECT_EQ(error(c.schema), std::string(c.message) + c.schema +
                                    (*c.mark ? std::string("\n") + c.mark + " <--- HERE\n" : ""));
   EXPECT_EQ(error("f(Tensr x,\n  int y) -> Tensor").substr(error("f(Tensr x) -> int").find(":\nf")),
