@@ -18,7 +18,8 @@
 // Registration of operators:
 //     TORCH_LIBRARY(my, m) { m.def("twice(Tensor x) -> Tensor"); }
 //     TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("twice", twice_cpu); }
-// The types of the C++ functions count; of a schema, the name, if its grammar is correct.
+// A schema gives an operator its name and must have LibTorch's grammar. Its types and default
+// values are otherwise ignored: the types of the C++ functions are those of the operator.
 
 namespace c10::detail {
 
