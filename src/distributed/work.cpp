@@ -60,7 +60,7 @@ void Work::on_completion(std::function<void(Work&)> hook) {
       return;
     }
   }
-  hook(*this);
+  state_->call_hook(hook, *this);
 }
 
 void Work::State::wait_awake(milliseconds longest) const {
@@ -113,12 +113,14 @@ void Work::State::finish(std::exception_ptr failure) {
   if (to_call.empty()) return;
   // A Work that does not own this state, which its caller keeps alive.
   Ended work(std::shared_ptr<State>(this, [](State*) {}));
-  for (const auto& hook : to_call) {
-    try {
-      hook(work);
-    } catch (const std::exception& thrown) {
-      warn(detail::str("A hook of ", call.text(), " has thrown an exception: ", thrown.what()));
-    }
+  for (const auto& hook : to_call) call_hook(hook, work);
+}
+
+void Work::State::call_hook(const std::function<void(Work&)>& hook, Work& work) const {
+  try {
+    hook(work);
+  } catch (const std::exception& thrown) {
+    warn(detail::str("A hook of ", call.text(), " has thrown an exception: ", thrown.what()));
   }
 }
 

@@ -25,6 +25,8 @@ struct Work::State {
   void note_enqueued();
   /// Marks the call as ended, and calls the hooks.
   void finish(std::exception_ptr failure);
+  /// Calls a hook; an exception becomes a warning.
+  void call_hook(const std::function<void(Work&)>& hook, Work& work) const;
   bool can_be_used() const { return is_completed || is_enqueued; }
   /// Waits for the end of a short call, giving way to other threads. A thread that sleeps is woken
   /// slowly, and often on the processor of another rank, which then computes more slowly.

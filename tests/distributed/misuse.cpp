@@ -76,8 +76,10 @@ const RankFunction throwing_hook("throwing_hook", [] {
   init_group();
   Tensor x = ones({1});
   const auto work = dist::all_reduce(x, dist::ReduceOp::SUM, nullptr, true);
-  work->on_completion([](dist::Work&) { throw std::runtime_error("from a hook"); });
+  const auto hook = [](dist::Work&) { throw std::runtime_error("from a hook"); };
+  work->on_completion(hook);
   work->wait();
+  work->on_completion(hook);  // of work that has ended
   dist::all_reduce(x);
   REQUIRE(x.item<int>() == 4);
   dist::destroy_process_group();
