@@ -76,17 +76,17 @@ HEARTH_HOST_DEVICE constexpr float exponent8_to_float(uint8_t code) {
 
 }  // namespace detail
 
-#define HEARTH_FLOAT8(Name, to_code, to_float, nan_test)                                \
-  struct alignas(1) Name {                                                              \
-    struct from_bits_t {};                                                              \
-    uint8_t x = 0;                                                                      \
-    constexpr Name() = default;                                                         \
-    HEARTH_HOST_DEVICE constexpr Name(uint8_t bits, from_bits_t) : x(bits) {}           \
-    HEARTH_HOST_DEVICE constexpr Name(float value) : x(to_code) {}                      \
-    HEARTH_HOST_DEVICE constexpr operator float() const { return to_float; }            \
-    HEARTH_HOST_DEVICE constexpr bool isnan() const { return nan_test; }                \
-    /** A tag: Name(bits, Name::from_bits()) is the number with this representation. */ \
-    HEARTH_HOST_DEVICE static constexpr from_bits_t from_bits() { return {}; }          \
+#define HEARTH_FLOAT8(Name, to_code, to_float, nan_test)                           \
+  struct alignas(1) Name {                                                         \
+    struct from_bits_t {};                                                         \
+    uint8_t x = 0;                                                                 \
+    constexpr Name() = default;                                                    \
+    HEARTH_HOST_DEVICE constexpr Name(uint8_t bits, from_bits_t) : x(bits) {}      \
+    HEARTH_HOST_DEVICE constexpr Name(float value) : x(to_code) {}                 \
+    HEARTH_HOST_DEVICE constexpr operator float() const { return to_float; }       \
+    HEARTH_HOST_DEVICE constexpr bool isnan() const { return nan_test; }           \
+    /** A tag: with it, Name(bits, tag) is the number with this representation. */ \
+    HEARTH_HOST_DEVICE static constexpr from_bits_t from_bits() { return {}; }     \
   };
 #define HEARTH_SIGNED_FLOAT8(Name, ...)                                        \
   namespace detail {                                                           \
