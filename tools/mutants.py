@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Applies mutants (small mistakes) to a copy of the sources, one at a time, and reports which of them
-a test catches. tools/mutants.sh prepares the copy and calls this. tools/mutants/<folder>.txt has the
-mutants that a test of tests/<folder> must catch:
+a test catches. tools/mutants.sh prepares the copy and calls this. tools/mutants/<folder>.txt and
+<folder>.<part>.txt have the mutants that a test of tests/<folder> must catch:
 
     = name
     @ file
@@ -42,7 +42,7 @@ def read_table(path):
     for line in path.read_text().splitlines():
         kind, rest = line[:1], line[2:]
         if kind == "=":
-            mutants.append(Mutant(rest, f"test_{path.stem}"))
+            mutants.append(Mutant(rest, f"test_{path.name.split('.')[0]}"))
         elif kind == "@":
             mutants[-1].file = rest
         elif kind == "-":

@@ -26,7 +26,7 @@ while IFS= read -r file; do
 done <<< "$sources"
 (cd "$copy" && find . -type f -printf '%P\n' | sort | comm -23 - <(echo "$sources") | xargs -r -d '\n' rm)
 
-folders=$(basename -s .txt tools/mutants/*.txt | paste -sd ';')
+folders=$(basename -a tools/mutants/*.txt | cut -d . -f 1 | sort -u | paste -sd ';')
 (cd "$copy" && cmake --preset release -B "$build" -DHEARTH_BUILD_EXAMPLES=OFF -DHEARTH_BUILD_BENCH=OFF \
   "-DHEARTH_TEST_FOLDERS=$folders" > /dev/null)
 python3 tools/mutants.py "$copy" "$build" "$@"

@@ -32,15 +32,19 @@ struct RealRange {
   double lowest, largest;
   bool has_infinity = true;
 };
+RealRange range_of(const detail::Float8Layout& layout) {
+  const double largest = detail::float8_to_float(layout.largest, layout);
+  return {-largest, largest, std::isinf(detail::float8_to_float(layout.overflow, layout))};
+}
 RealRange range_of(ScalarType type) {
   switch (type) {
     case kHalf: return {-65504, 65504};
     case kBFloat16: return {-0x1.fep127, 0x1.fep127};
     case kFloat: return {-FLT_MAX, FLT_MAX};
-    case kFloat8_e5m2: return {-57344, 57344};
-    case kFloat8_e4m3fn: return {-448, 448, false};
-    case kFloat8_e5m2fnuz: return {-57344, 57344, false};
-    case kFloat8_e4m3fnuz: return {-240, 240, false};
+    case kFloat8_e5m2: return range_of(detail::kFloat8_e5m2Layout);
+    case kFloat8_e4m3fn: return range_of(detail::kFloat8_e4m3fnLayout);
+    case kFloat8_e5m2fnuz: return range_of(detail::kFloat8_e5m2fnuzLayout);
+    case kFloat8_e4m3fnuz: return range_of(detail::kFloat8_e4m3fnuzLayout);
     case kFloat8_e8m0fnu: return {0x1p-127, 0x1p127, false};
     default: return {-DBL_MAX, DBL_MAX};
   }

@@ -206,6 +206,7 @@ void BoundOutputs::check_inputs(const TensorImpl& target) const {
   for (int k = is_pointwise ? 0 : 1; k < call_.inputs.count; ++k) {
     if (!call_.inputs[k].defined()) continue;
     const TensorImpl& in = impl_of(call_.inputs[k]);
+    if (in.storage != target.storage) continue;
     if (info.sharing == Sharing::kAtIndices || !have_same_memory_layout(target, in))
       check_not_overlapping(target, in);
   }

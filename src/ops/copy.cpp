@@ -184,8 +184,10 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   HEARTH_CHECK(self.defined() && src.defined(),
                "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
-  const bool is_recorded = autograd::wants_derivative(self) || autograd::wants_derivative(src);
-  if (!is_recorded && is_same_view(impl_of(self), impl_of(src))) return target;
+  const auto is_recorded = [&] {
+    return autograd::wants_derivative(self) || autograd::wants_derivative(src);
+  };
+  if (is_same_view(impl_of(self), impl_of(src)) && !is_recorded()) return target;
   warn_of_lost_imaginary_part(src.scalar_type(), self.scalar_type());
   const bool is_number = src.dim() == 0 && src.is_cpu();
   if (is_number || self.device() == src.device())
@@ -195,7 +197,7 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
     broadcast_sizes(self.sizes(), src.sizes());
     return target;
   }
-  if (!is_recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
+  if (!is_recorded() && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
       self.sizes().equals(src.sizes())) {
     return transfer_into(target, src.contiguous(), non_blocking);
   }
@@ -233,7 +235,7 @@ Tensor fill_value(const Tensor& self, const Scalar& value) {
   const ScalarType type = self.scalar_type();
   if (self.is_cpu() && self.numel() == 1 && is_rounded_float(type))
     return wrapped_number(value.toDouble());
-  return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
+  return wrapped_number(self.is_meta() ? value : value.stored_as(type));
 }
 
 /// The value of a 0-d tensor, from any device. As with copy_, it need not fit self's dtype, but

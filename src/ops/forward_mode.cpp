@@ -90,17 +90,18 @@ bool is_recorded(const OpCall& call, const std::vector<Tensor>& tangents) {
 
 /// Replaces the tangent by the one of F, if the op has this functor and F has its own `tangent`.
 template <class F>
-void use_tangent_of(const GradContext& values, int functor, const Tensor& of_input,
+void use_tangent_of(const OpCall& call, const Tensor& before, const Tensor& of_input,
                     Tensor& tangent) {
   if constexpr (requires(TensorValue v) { F::tangent(v, v, v); })
-    if (functor == fn::number_of<F>)
-      tangent =
-          F::tangent(TensorValue(values.in(0)), TensorValue(of_input), TensorValue(tangent)).tensor;
+    if (call.op.functor == fn::number_of<F>) {
+      const Tensor input = CallGrad(call, before, true, false).in(0);
+      tangent = F::tangent(TensorValue(input), TensorValue(of_input), TensorValue(tangent)).tensor;
+    }
 }
 template <class... F>
-void use_own_tangent(List<F...>, const GradContext& values, int functor, const Tensor& of_input,
+void use_own_tangent(List<F...>, const OpCall& call, const Tensor& before, const Tensor& of_input,
                      Tensor& tangent) {
-  (use_tangent_of<F>(values, functor, of_input, tangent), ...);
+  (use_tangent_of<F>(call, before, of_input, tangent), ...);
 }
 
 }  // namespace
@@ -227,8 +228,7 @@ Tensor ForwardMode::Tangents::of_elements(const OpCall& call) const {
     if (term.defined()) total = total.defined() ? total.add(term) : term;
   }
   if (in[0].defined()) {
-    const CallGrad values(call, before, true, false);
-#define HEARTH_OWN_TANGENT(Name) use_own_tangent(fn::Name{}, values, call.op.functor, in[0], total);
+#define HEARTH_OWN_TANGENT(Name) use_own_tangent(fn::Name{}, call, before, in[0], total);
     HEARTH_FUNCTOR_FAMILIES(HEARTH_OWN_TANGENT)
 #undef HEARTH_OWN_TANGENT
   }

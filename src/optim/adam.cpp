@@ -97,8 +97,9 @@ std::vector<Tensor> steps_of(const Options& options, const Batch<AdamParamState>
   if (options.capturable()) return count_on_device(batch);
   for (AdamParamState* state : batch.states)
     if (state->device_step().defined()) {
-      state->step();
+      const int64_t steps = std::as_const(*state).step();
       state->device_step().reset();
+      state->step(steps);
     }
   return next_steps(batch);
 }
@@ -161,21 +162,7 @@ std::unique_ptr<OptimizerParamState> AdamW::make_state() const {
 Tensor Adam::step(LossClosure closure) { return step_with<AdamOptions>(*this, closure); }
 Tensor AdamW::step(LossClosure closure) { return step_with<AdamWOptions>(*this, closure); }
 
-void Adam::load_state_dict(const StateDict& dict) {
-  Optimizer::load_state_dict(dict);
-  count_loaded<AdamOptions>(*this);
-}
-void AdamW::load_state_dict(const StateDict& dict) {
-  Optimizer::load_state_dict(dict);
-  count_loaded<AdamWOptions>(*this);
-}
-void Adam::load(serialize::InputArchive& archive) {
-  Optimizer::load(archive);
-  count_loaded<AdamOptions>(*this);
-}
-void AdamW::load(serialize::InputArchive& archive) {
-  Optimizer::load(archive);
-  count_loaded<AdamWOptions>(*this);
-}
+void Adam::after_load() { count_loaded<AdamOptions>(*this); }
+void AdamW::after_load() { count_loaded<AdamWOptions>(*this); }
 
 }  // namespace hearth::optim

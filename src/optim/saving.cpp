@@ -136,10 +136,12 @@ void Optimizer::load_state_dict(const StateDict& dict) {
   DictReader reader(dict);
   read(
       *this, [this] { return make_state(); }, reader);
+  after_load();
 }
 void Optimizer::save(serialize::OutputArchive& archive) const { save_optimizer(archive, *this); }
 void Optimizer::load(serialize::InputArchive& archive) {
   load_optimizer(archive, *this, [this] { return make_state(); });
+  after_load();
 }
 
 void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer) {

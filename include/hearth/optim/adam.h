@@ -60,11 +60,10 @@ class HEARTH_API Adam : public Optimizer {
   explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {});
   explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
-  void load_state_dict(const StateDict& dict) override;
-  void load(serialize::InputArchive& archive) override;
 
  protected:
   std::unique_ptr<OptimizerParamState> make_state() const override;
+  void after_load() override;
 };
 
 }  // namespace hearth::optim

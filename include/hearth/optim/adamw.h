@@ -13,11 +13,10 @@ class HEARTH_API AdamW : public Optimizer {
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {});
   explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
-  void load_state_dict(const StateDict& dict) override;
-  void load(serialize::InputArchive& archive) override;
 
  protected:
   std::unique_ptr<OptimizerParamState> make_state() const override;
+  void after_load() override;
 };
 
 }  // namespace hearth::optim

@@ -183,6 +183,7 @@ class HEARTH_API Optimizer {
  protected:
   /// A new state for load to fill; null unless overridden.
   virtual std::unique_ptr<OptimizerParamState> make_state() const;
+  virtual void after_load() {}  ///< called when options and state have been loaded
 
   std::vector<OptimizerParamGroup> param_groups_;
   StateMap state_;
